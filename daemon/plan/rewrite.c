@@ -11,6 +11,9 @@
 #define LARGE_LEFT_MIN 1000 /* solutions that it filters */
 #define SHARE_MIN 100       /* such solutions for each of an EXISTS */
 #define HUGE_LEFT_MIN 20000 /* solutions that an EXISTS with a path filters, however many it has itself */
+#define EXISTS_COST_MAX                                                                                      \
+    4.0 /* solutions looked at for all of an EXISTS, for each that it filters: if more, each looks by itself \
+         */
 
 /* --- what is bound ---------------------------------------------------------------------------------------------------- */
 
@@ -180,11 +183,53 @@ qd_rewrite_rename(QdGenerator *self, const QdAlgebra *node, guint from, guint to
     return rename_links(&renaming, node);
 }
 
+/* Whether @node is nothing but links and distinct rows. */
+static gboolean
+consists_of_sets(const QdAlgebra *node)
+{
+    if (node->kind == QD_ALGEBRA_DISTINCT)
+        return TRUE;
+    for (guint i = 0; node->kind == QD_ALGEBRA_JOIN && i < node->n_children; i++) {
+        if (!consists_of_sets(node->children[i]))
+            return FALSE;
+    }
+    return node->kind == QD_ALGEBRA_JOIN || qd_algebra_consists_of_links(node);
+}
+
+/* Whether @pattern, under @project, means the same among @others: it has the variables that are projected and no more. EXISTS upon
+ * it name no others of theirs. */
+static gboolean
+is_open(QdGenerator *self, const QdAlgebra *project, const QdAlgebra *pattern, const QdVariableSet *others)
+{
+    const QdAlgebra *inner = pattern->kind == QD_ALGEBRA_FILTER ? pattern->children[0] : pattern;
+    QdVariableSet named = { 0 };
+
+    if (!consists_of_sets(inner))
+        return FALSE;
+    qd_variable_set_add_all(&named, self->arena, &inner->possible);
+    for (guint i = 0; i < pattern->n_expressions; i++) {
+        if (pattern->expressions[i]->kind != QD_EXPRESSION_KIND_EXISTS || pattern->expressions[i]->negated)
+            return FALSE;
+        qd_expression_add_all_variables(pattern->expressions[i], self->arena, &named);
+    }
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        gboolean is_inside = qd_variable_set_has(&inner->possible, variable);
+
+        if (qd_variable_set_has(&project->possible, variable) != is_inside || (!is_inside && qd_variable_set_has(others, variable)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 QdAlgebra *
 qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
-    if (qd_algebra_is_distinct(self, node))
-        node = node->children[0];
+    if (node->kind == QD_ALGEBRA_DISTINCT)
+        node = qd_rewrite_distinct(self, (QdAlgebra *) node);
+    if (node->kind == QD_ALGEBRA_PROJECT && qd_variable_set_shares(&node->possible, others) &&
+        is_open(self, node, node->children[0], others))
+        return node->children[0];
     if (node->kind != QD_ALGEBRA_PROJECT || !qd_algebra_consists_of_links(node->children[0]) ||
         !qd_variable_set_shares(&node->possible, others))
         return NULL;
@@ -431,6 +476,8 @@ qd_rewrite_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *ex
     inner = qd_rewrite_strip(self, qd_rewrite_get_exists(self, expression), &left->possible);
     if (inner == NULL)
         return NULL;
+    if (inner->kind == QD_ALGEBRA_PATH && inner->triple->path->kind != QD_PATH_ONE_OR_MORE)
+        return NULL; /* from a node the first that is found is itself */
     if (joins_union(inner))
         return list_shared(self, left, inner);
     n_left = qd_estimate_rows(self, left);
@@ -438,7 +485,8 @@ qd_rewrite_semijoin(QdGenerator *self, const QdAlgebra *filter, QdExpression *ex
     if (n_left < LARGE_LEFT_MIN)
         return NULL;
     if (n_inner > SMALL_EXISTS_MAX &&
-        (n_left < HUGE_LEFT_MIN || !(qd_algebra_has_path(inner) || (qd_algebra_has_path(left) && n_inner <= n_left / SHARE_MIN))))
+        (n_left < HUGE_LEFT_MIN || !(qd_algebra_has_path(inner) || (qd_algebra_has_path(left) && n_inner <= n_left / SHARE_MIN)) ||
+         qd_estimate_cost(self, inner) > n_left * EXISTS_COST_MAX))
         return NULL;
     return list_shared(self, left, inner);
 }

@@ -85,6 +85,14 @@ add_empty_groups(QdGenerator *self, const QdRelation *relation, QdSql *ret_only)
     return joined;
 }
 
+/* Whether @aggregate is one of qd_rewrite_count(), whose variable has no name: it is always bound. */
+static gboolean
+is_sum_of_counts(QdGenerator *self, const QdExpression *aggregate)
+{
+    return aggregate->aggregate == QD_AGGREGATE_SUM && aggregate->children[0]->kind == QD_EXPRESSION_KIND_VARIABLE &&
+           qd_ast_get_variable_name(self->ast, aggregate->children[0]->variable) == NULL;
+}
+
 static QdRelation *
 group_rows(QdGenerator *self, const QdAlgebra *node)
 {
@@ -121,7 +129,8 @@ group_rows(QdGenerator *self, const QdAlgebra *node)
         QdColumn *column = qd_relation_add(self, shape, node->bindings[i].variable,
                                            write_aggregate(self, aggregate, relation, only));
 
-        column->certain = column->interned = aggregate->aggregate == QD_AGGREGATE_COUNT;
+        column->interned = aggregate->aggregate == QD_AGGREGATE_COUNT;
+        column->certain = column->interned || is_sum_of_counts(self, aggregate);
     }
     qd_relation_take_rows(self, shape, relation);
     if (shape->n_columns == 0)

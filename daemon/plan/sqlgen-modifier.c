@@ -236,6 +236,25 @@ typedef struct Modifiers {
     const QdAlgebra *pattern;
 } Modifiers;
 
+/* @node, a SELECT's modifiers, with fewer solutions to be made of distinct ones. */
+static const QdAlgebra *
+simplify(QdGenerator *self, const QdAlgebra *node)
+{
+    QdAlgebra *distinct = node->kind == QD_ALGEBRA_SLICE ? node->children[0] : (QdAlgebra *) node;
+    QdAlgebra *simpler = qd_rewrite_distinct(self, distinct);
+    QdAlgebra *slice;
+
+    if (node == distinct)
+        return simpler;
+    if (simpler == distinct)
+        return node;
+    slice = qd_arena_new0(self->arena, QdAlgebra);
+    *slice = *node;
+    slice->children = qd_arena_new0(self->arena, QdAlgebra *);
+    slice->children[0] = simpler;
+    return slice;
+}
+
 static Modifiers
 split_modifiers(const QdAlgebra *node)
 {
@@ -468,7 +487,7 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
 QdRelation *
 qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
 {
-    Modifiers modifiers = split_modifiers(qd_rewrite_distinct(self, (QdAlgebra *) node));
+    Modifiers modifiers = split_modifiers(simplify(self, node));
     gboolean sliced = modifiers.limit != QD_NO_LIMIT || modifiers.offset > 0;
     const QdOuter *outer = self->outer;
     QdSql tail;
@@ -498,7 +517,7 @@ qd_generate_solution(QdGenerator *self, const QdAlgebra *node)
 QdSql
 qd_generate_final(QdGenerator *self, const QdAlgebra *node, const guint *variables, guint n_variables)
 {
-    Modifiers modifiers = split_modifiers(node);
+    Modifiers modifiers = split_modifiers(simplify(self, node));
     g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
     QdSql tail;
     QdRelation *relation = generate_modified(self, &modifiers, &tail);

@@ -291,6 +291,9 @@ QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *part
 #define QD_KEPT_LEFT_MAX 1e5
 QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, double n_left);
 
+/* The values that @variable, an end of @triple, a path, may have in a solution, each once. There may be more. NULL: any node. */
+QdAlgebra *qd_rewrite_list_ends(QdGenerator *self, const QdTriple *triple, guint variable);
+
 /* sqlgen-union.c */
 /* The columns of all @arms, certain where all are; the arms' SELECTs with NULL for what one has not. */
 QdRelation *qd_relation_unite(QdGenerator *self, QdRelation **arms, guint n_arms);

@@ -136,6 +136,19 @@ unite(QdGenerator *self, const GPtrArray *arms)
                           : qd_algebra_new_parent(self->ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
 }
 
+QdAlgebra *
+qd_rewrite_list_ends(QdGenerator *self, const QdTriple *triple, guint variable)
+{
+    gboolean at_object = triple->o.kind == QD_NODE_VARIABLE && triple->o.variable == variable;
+    g_autoptr(GPtrArray) arms = g_ptr_array_new();
+    QdVariableSet only = { 0 };
+
+    if (!add_links(self, triple->path, variable, at_object, arms))
+        return NULL;
+    qd_variable_set_add(&only, self->arena, variable);
+    return qd_rewrite_list_shared(self, &only, &only, (QdAlgebra *) unite(self, arms));
+}
+
 /* A path of no length has the other end's values. */
 static const QdAlgebra *
 find_domain_of_path(QdGenerator *self, const Parts *parts, const QdAlgebra *node, guint variable)

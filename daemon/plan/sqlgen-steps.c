@@ -12,6 +12,7 @@
 #define MEMO_LEFT_MIN 1000 /* rows whose EXISTS is remembered, if it looks at so many solutions */
 #define MEMO_LOOKED_AT_MIN 3
 #define MEMO_LEFT_LARGE 20000 /* rows whose EXISTS is remembered anyway: a few of them may look at most */
+#define ENDS_LEFT_MIN 2000    /* values of a path's other end, below which it is searched from these */
 #define TABLE_LEFT_MIN 20000  /* solutions for which a MINUS is made once, as a table, rather than searched from each */
 
 /* --- parts ------------------------------------------------------------------------------------------------------------ */
@@ -163,10 +164,118 @@ qd_parts_add(QdGenerator *self, const QdAlgebra *node, GPtrArray *parts)
     }
 }
 
+/* Whether @part is a path with one link at least from a variable to another. */
+static gboolean
+is_free_path(const QdAlgebra *part)
+{
+    const QdTriple *triple = part->triple;
+
+    return part->kind == QD_ALGEBRA_PATH && triple->path->kind == QD_PATH_ONE_OR_MORE && triple->s.kind == QD_NODE_VARIABLE &&
+           triple->o.kind == QD_NODE_VARIABLE && triple->s.variable != triple->o.variable;
+}
+
+/* Whether a part that is no such path binds @variable. */
+static gboolean
+is_bound_beside(const GPtrArray *parts, guint variable)
+{
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+
+        if (qd_variable_set_has(&part->possible, variable) && !is_free_path(part))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether few values of @node, the other end of @path, are bound by another part, from which it is better searched. */
+static gboolean
+begins_from_few(QdGenerator *self, const GPtrArray *parts, const QdAlgebra *path, const QdNode *node)
+{
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *other = parts->pdata[i];
+
+        if (other != path && !other->follows && qd_algebra_binds(other, node->variable) &&
+            qd_estimate_rows(self, other) < ENDS_LEFT_MIN)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether a MINUS or filter among @parts names @variable alone of what they bind. */
+static gboolean
+is_tested_alone(QdGenerator *self, const GPtrArray *parts, guint variable)
+{
+    QdVariableSet bound = { 0 };
+
+    for (guint i = 0; i < parts->len; i++)
+        qd_variable_set_add_all(&bound, self->arena, &((const QdAlgebra *) parts->pdata[i])->possible);
+    for (guint i = 0; i < parts->len; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+        QdVariableSet named = { 0 };
+        gboolean others = FALSE;
+
+        if (!part->follows || part->kind == QD_ALGEBRA_LEFT_JOIN)
+            continue;
+        qd_part_add_named(self, part, &named);
+        QD_VARIABLE_SET_FOREACH(&named, other)
+        {
+            others = others || (other != variable && qd_variable_set_has(&bound, other));
+        }
+        if (!others && qd_variable_set_has(&named, variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/*
+ * Adds to @parts the nodes where a free path begins or ends if a condition tests these alone. So it is tested for each of them, and
+ * before the path is searched, not for each pair.
+ */
+static void
+add_tested_ends(QdGenerator *self, GPtrArray *parts)
+{
+    guint n = parts->len;
+
+    for (guint i = 0; i < n; i++) {
+        const QdAlgebra *part = parts->pdata[i];
+        const QdNode *ends[2];
+
+        if (!is_free_path(part))
+            continue;
+        ends[0] = &part->triple->s;
+        ends[1] = &part->triple->o;
+        for (guint j = 0; j < G_N_ELEMENTS(ends); j++) {
+            guint variable = ends[j]->variable;
+            QdAlgebra *values = is_bound_beside(parts, variable) || !is_tested_alone(self, parts, variable) ||
+                                        begins_from_few(self, parts, part, ends[1 - j])
+                                    ? NULL
+                                    : qd_rewrite_list_ends(self, part->triple, variable);
+
+            if (values == NULL)
+                continue;
+            g_ptr_array_insert(parts, 0, values);
+            return;
+        }
+    }
+}
+
+/* The solutions from which the pattern of @node is to begin (nullable). */
+static QdRelation *
+take_seeds(QdGenerator *self, const QdAlgebra *node)
+{
+    while (is_conditional(node))
+        node = node->children[0];
+    if (node != self->seeded)
+        return NULL;
+    self->seeded = NULL;
+    return g_steal_pointer(&self->seeds);
+}
+
 QdRelation *
 qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     g_autoptr(GPtrArray) parts = NULL;
+    QdRelation *seeds;
 
     /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
     if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
@@ -175,6 +284,10 @@ qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableS
     qd_parts_add(self, node, parts);
     if (parts->len == 0 || parts->len > PARTS_MAX)
         return NULL;
+    add_tested_ends(self, parts);
+    seeds = take_seeds(self, node);
+    if (seeds != NULL)
+        return qd_generate_children(self, seeds, (QdAlgebra **) parts->pdata, parts->len, bound);
     return qd_generate_split(self, parts, bound);
 }
 

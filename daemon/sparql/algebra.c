@@ -75,6 +75,19 @@ filter(QdAst *ast, QdAlgebra *child, QdExpression **expressions, guint n_express
     return node;
 }
 
+QdExpression *
+qd_algebra_make_exists(QdAst *ast, QdAlgebra *algebra)
+{
+    QdExpression *exists = qd_arena_new0(ast->arena, QdExpression);
+
+    exists->kind = QD_EXPRESSION_KIND_EXISTS;
+    exists->algebra = algebra;
+    exists->pattern = qd_arena_new0(ast->arena, QdPattern); /* of its variables alone */
+    exists->pattern->kind = QD_PATTERN_TRIPLES;
+    exists->pattern->visible = algebra->possible;
+    return exists;
+}
+
 /* --- triples and paths ------------------------------------------------------------------------------------------------ */
 
 QdAlgebra *

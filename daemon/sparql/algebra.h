@@ -64,6 +64,9 @@ QdAlgebra *qd_algebra_from_triple(QdAst *ast, const QdTriple *triple);
 /* What a path between two nodes means: triples, unions, and PATH where it is a set or repeats. */
 QdAlgebra *qd_algebra_from_path(QdAst *ast, const QdNode *s, const QdPath *path, const QdNode *o);
 
+/* EXISTS of @algebra, which consists of triples and paths. */
+QdExpression *qd_algebra_make_exists(QdAst *ast, QdAlgebra *algebra);
+
 /* The algebra of a whole SELECT with its modifiers (§18.2.3–5). */
 QdAlgebra *qd_algebra_from_select(QdAst *ast, QdSelect *select);
 

@@ -44,6 +44,21 @@ test_rows_are_the_same(SparqlFixture *self, gconstpointer data)
         { "SELECT DISTINCT ?x { ?x :name ?n . { ?x :up+ ?y } UNION { ?y :up+ ?x } UNION { ?x :q ?z } }", N_NODES },
         { "SELECT DISTINCT ?x { ?x :name ?n . ?x (:up/:up)+ ?y . ?x (:up|:kind)+ ?z }", N_NODES - 1 },
         { "SELECT DISTINCT ?x ?n { ?x :name ?n { SELECT DISTINCT ?x { ?x :kind ?k . ?x :up+ ?y } } }", N_NODES },
+        /* what leads nowhere is a condition, of one variable or two */
+        { "SELECT DISTINCT ?x { ?x :kind ?k . ?x :up+ ?y . ?z :up+ ?y . ?z :up+ ?w }", N_NODES },
+        { "SELECT DISTINCT ?x ?y { ?x :up+ ?y . ?x :up+ ?z . ?z :up+ ?y }", N_NODES * (N_NODES - 1) / 2 },
+        { "SELECT DISTINCT ?y { ?x :up+ ?y . ?v :up/:up* ?z . ?z :up+ ?y . ?y :kind ?k }", N_NODES - 2 },
+        { "SELECT DISTINCT ?x ?z { ?x :up+ ?y . ?y :up+ ?z . ?z :up* ?v . ?w :kind ?k . ?w :up+ ?v }",
+          N_NODES * (N_NODES - 1) / 2 },
+        { "?x :up ?v . ?w :up ?v { SELECT DISTINCT ?x ?y { ?x :up+ ?y . ?x :up+ ?w . ?w :up+ ?v } }",
+          (N_NODES - 1) * (N_NODES + 2) / 2 },
+        { "?w :up ?x { SELECT DISTINCT ?x ?y { ?x :up+ ?y . ?z :up+ ?y . ?z :up+ ?w } }", N_NODES * (N_NODES - 1) / 2 },
+        /* a step more */
+        { "SELECT DISTINCT ?x ?y { ?x :up/:up* ?y }", N_NODES * (N_NODES + 1) / 2 },
+        { "SELECT DISTINCT ?x ?y { ?x :up*/:up ?y }", N_NODES * (N_NODES + 1) / 2 },
+        { "SELECT DISTINCT ?x ?y { ?x ^:up/(^:up)* ?y }", N_NODES * (N_NODES + 1) / 2 },
+        { "SELECT DISTINCT ?x ?y { ?x ^:up/:up* ?y . ?x :name ?n }", (N_NODES + 1) * (N_NODES + 2) / 2 - 3 },
+        { "SELECT DISTINCT ?x ?y ?z { ?x :up ?z . ?z :up* ?y }", N_NODES * (N_NODES + 1) / 2 },
     };
 
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

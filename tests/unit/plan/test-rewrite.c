@@ -50,6 +50,13 @@ static const Case cases[] = {
     { "?x :p ?y OPTIONAL { ?y :p ?z . ?z :p :n3 } MINUS { ?z :p+ ?w }", N - 1 },
     { "?x :p ?y OPTIONAL { ?y :none ?z } MINUS { ?z :p+ ?w }", N },
     { "?x :p ?y MINUS { ?u :p+ ?w OPTIONAL { ?u :p ?y . ?y :p :n3 } }", N - 1 },
+    /* ends of a free path that are tested before it is searched */
+    { "?x :p+ ?y MINUS { ?x :p ?z . ?z :p :n3 }", (N - 1) * N },
+    { "?x :p+ ?y FILTER NOT EXISTS { ?y :p :n3 }", (N - 1) * N },
+    { "?x (:p|:none)+ ?y FILTER NOT EXISTS { ?y :p :n3 } MINUS { ?x :p :n3 }", (N - 1) * (N - 1) },
+    { "?x (:p/:p)+ ?y FILTER EXISTS { ?x :p+ ?z . ?z :p :n3 } MINUS { ?u :none ?y }", N *N },
+    /* a number that is no node */
+    { "{ SELECT ?y (COUNT(*) AS ?m) { ?y :p+ ?z . ?z :p+ ?v } GROUP BY ?y } FILTER NOT EXISTS { ?m :p+ ?w }", N },
 };
 
 static void
@@ -81,6 +88,7 @@ test_subselects_are_opened(void)
     /* a path is a set; with a variable less it is not */
     check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y } }", "WITH", FALSE);
     check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y . ?y :p ?w } }", "DISTINCT", TRUE);
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p+ ?y . ?y :p+ ?w } }", "CROSS JOIN queryd_closure(q0.o", TRUE);
     check("?x :few ?y { SELECT DISTINCT ?y ?z { ?z :p|:q ?y } }", "DISTINCT", TRUE);
     check("?x :few ?y { SELECT ?y ?z { ?z :p+ ?y } LIMIT 5 }", "WITH", TRUE);
     /* a product is not searched for each row */
@@ -121,7 +129,7 @@ test_what_shares_nothing_is_by_itself(void)
     /* an OPTIONAL keeps no product */
     check("?x :few ?y . ?u :few ?v OPTIONAL { ?y :p+ ?z . ?z :q ?w }", "MATERIALIZED (SELECT q0.s,q0.o,q1.s,q1.o", FALSE);
     /* nor is one part searched for each row of another */
-    check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "CROSS JOIN queryd_quad AS q3 WHERE", TRUE);
+    check("?x :few ?y { ?u :p+ ?v . ?w :q ?u MINUS { ?v :q ?t } }", "CROSS JOIN queryd_quad AS q5 WHERE", TRUE);
     check("{ SELECT (COUNT(*) AS ?n) { ?a :q ?b } } ?x :few ?y { ?x :p ?z } UNION { ?x :q ?z }", "AS MATERIALIZED (SELECT c1",
           TRUE);
 }
@@ -148,12 +156,24 @@ test_small_exists_is_joined(void)
 }
 
 static void
+test_ends_are_tested_first(void)
+{
+    check("?x :p+ ?y MINUS { ?x :q ?z . ?z :q ?w }", "queryd_closure(c", TRUE);
+    /* another part binds it, a condition names both, or the other end has few values */
+    check("?x :p+ ?y . ?u :p ?x MINUS { ?x :q ?z . ?z :q ?w }", "queryd_closure(c", FALSE);
+    check("?x :p+ ?y MINUS { ?x :q ?z . ?z :q ?y }", "queryd_closure(c", FALSE);
+    check("?x :p+ ?y . ?v :few ?y MINUS { ?x :q ?z . ?z :q ?w }", "queryd_closure(c", FALSE);
+    /* a count is never unbound */
+    check("{ SELECT ?y (COUNT(*) AS ?n) { ?y :p+ ?z . ?z :p+ ?v } GROUP BY ?y } FILTER NOT EXISTS { ?n :p+ ?w }", "BETWEEN", FALSE);
+}
+
+static void
 test_what_is_taken_away_is_made_once(void)
 {
-    check("?x :p ?y . ?y :p+ ?z MINUS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
-    check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
-    check("?x :p ?y . ?y :p+ ?z FILTER NOT EXISTS { { SELECT DISTINCT ?z { ?v :p+ ?z . ?v :q :few } } }", "AS (SELECT DISTINCT",
-          TRUE);
+    check("?x :p ?y . ?y :p+ ?z . ?z :p ?w MINUS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
+    check("?x :p ?y . ?y :p+ ?z . ?z :p ?w FILTER NOT EXISTS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", TRUE);
+    check("?x :p ?y . ?y :p+ ?z . ?z :p ?w FILTER NOT EXISTS { { SELECT DISTINCT ?z { ?v :p+ ?z . ?v :q :few } } }",
+          "AS (SELECT DISTINCT", TRUE);
     /* few to take from, what may be unbound, many to take */
     check("?x :few ?y MINUS { ?v :p+ ?y . ?v :q :few }", "AS (SELECT DISTINCT", FALSE);
     check("?x :p ?y . ?y :p+ ?w OPTIONAL { ?w :q ?z } MINUS { ?v :p+ ?z . ?v :q :few }", "AS (SELECT DISTINCT", FALSE);
@@ -173,6 +193,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add("/plan/rewrite/solutions", SparqlFixture, NULL, sparql_fixture_set_up_circle, test_solutions,
                sparql_fixture_tear_down);
+    g_test_add_func("/plan/rewrite/ends-are-tested-first", test_ends_are_tested_first);
     g_test_add_func("/plan/rewrite/subselects-are-opened", test_subselects_are_opened);
     g_test_add_func("/plan/rewrite/searches-have-conditions", test_searches_have_conditions);
     g_test_add_func("/plan/rewrite/what-is-left-comes-last", test_what_is_left_comes_last);

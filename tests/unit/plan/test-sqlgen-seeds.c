@@ -23,7 +23,8 @@ check(const char *pattern, const char *from)
 static void
 test_subselects(void)
 {
-    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?y :p+ ?z . ?z :p* ?v } }", "FROM queryd_quad AS q1");
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?y :p+ ?v . ?v :p+ ?z } }", "FROM queryd_quad AS q1");
+    check("?x :few ?y { SELECT DISTINCT ?y ?z { ?y :p+ ?v . ?v :p+ ?z FILTER EXISTS { ?z :p+ ?w } } }", "FROM queryd_quad AS q1");
     check("?x :few ?y { SELECT ?y (COUNT(*) AS ?n) { ?y :p+ ?z . ?z :p* ?v } GROUP BY ?y }", "FROM queryd_quad AS q1");
     check("?x :few ?y { SELECT ?y (COUNT(*) AS ?n) { ?y :p+ ?z OPTIONAL { ?z :q ?v } } GROUP BY ?y }", "FROM queryd_quad AS q1");
     /* what it counts is not restricted, nor what it cuts */
