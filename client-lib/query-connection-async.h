@@ -98,6 +98,34 @@ QUERY_AVAILABLE_IN_0_1
 gboolean query_connection_explain_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error);
 
 /**
+ * query_connection_analyze_async:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @cancellable: (nullable): a #GCancellable
+ * @callback: (scope async) (nullable): called when it is done
+ * @user_data: for @callback
+ *
+ * Async form of query_connection_analyze().
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_connection_analyze_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                                    GAsyncReadyCallback callback, gpointer user_data);
+
+/**
+ * query_connection_analyze_finish:
+ * @self: a connection
+ * @result: what the callback was given
+ * @sql: (out) (optional) (transfer full): the SQL that a SPARQL text becomes
+ * @plan: (out) (optional) (transfer full): how it is executed
+ * @error: (nullable): location for an error
+ *
+ * Returns: %FALSE on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_connection_analyze_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error);
+
+/**
  * query_connection_import_async:
  * @self: a connection
  * @fd: see query_connection_import(); duplicated

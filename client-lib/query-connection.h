@@ -468,6 +468,25 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
                                   GCancellable *cancellable, GError **error);
 
 /**
+ * query_connection_analyze:
+ * @self: a connection
+ * @language: the language of @text
+ * @text: one statement that reads
+ * @sql: (out) (optional) (transfer full): the SQL that it becomes
+ * @plan: (out) (optional) (transfer full): how SQLite runs it, with the times of its steps and the number of rows
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * As query_connection_explain(), and runs the statement, whose rows are only counted. After @cancellable the daemon runs it on, up
+ * to its deadline.
+ *
+ * Returns: %FALSE on error
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_connection_analyze(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
+                                  GCancellable *cancellable, GError **error);
+
+/**
  * query_connection_import:
  * @self: a connection
  * @fd: what to read: a file, pipe or socket; borrowed, the daemon has its own copy

@@ -89,6 +89,35 @@ query_connection_explain_finish(QueryConnection *self, GAsyncResult *result, cha
 }
 
 static gboolean
+run_analyze(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+{
+    return query_connection_analyze(connection, call->language, call->text, &call->sql, &call->plan, cancellable, error);
+}
+
+void
+query_connection_analyze_async(QueryConnection *self, QueryLanguage language, const char *text, GCancellable *cancellable,
+                               GAsyncReadyCallback callback, gpointer user_data)
+{
+    g_return_if_fail(QUERY_IS_CONNECTION(self));
+    g_return_if_fail(text != NULL);
+
+    query_call_start(self, run_analyze, query_connection_analyze_async, &(QueryCallArguments){ .language = language, .text = text },
+                     cancellable, callback, user_data);
+}
+
+gboolean
+query_connection_analyze_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error)
+{
+    QueryCall *call = query_call_finish(self, result, query_connection_analyze_async, error);
+
+    if (call != NULL && sql != NULL)
+        *sql = g_steal_pointer(&call->sql);
+    if (call != NULL && plan != NULL)
+        *plan = g_steal_pointer(&call->plan);
+    return call != NULL;
+}
+
+static gboolean
 run_import(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_import(connection, call->fd, call->format, call->options, query_call_get_progress(call), call->progress,

@@ -45,21 +45,22 @@ new_vardict(void)
     return g_variant_new("a{sv}", NULL);
 }
 
-gboolean
-query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
-                         GCancellable *cancellable, GError **error)
+static gboolean
+explain(QueryConnection *self, QueryLanguage language, const char *text, gboolean is_run, char **sql, char **plan,
+        GCancellable *cancellable, GError **error)
 {
+    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
     g_autofree char *reply_sql = NULL;
     g_autofree char *reply_plan = NULL;
     g_autoptr(GVariant) reply = NULL;
 
-    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
-    g_return_val_if_fail(text != NULL, FALSE);
-
     if (!query_connection_check_text(text, error))
         return FALSE;
+    if (is_run)
+        g_variant_builder_add(&options, "{sv}", "analyze", g_variant_new_boolean(TRUE));
     reply = call(self, QUERY_BUS_INTERFACE, "Explain",
-                 g_variant_new("(ss@a{sv})", query_language_get_name(language), text, new_vardict()), "(ss)", cancellable, error);
+                 g_variant_new("(ss@a{sv})", query_language_get_name(language), text, g_variant_builder_end(&options)), "(ss)",
+                 cancellable, error);
     if (reply == NULL)
         return FALSE;
 
@@ -69,6 +70,26 @@ query_connection_explain(QueryConnection *self, QueryLanguage language, const ch
     if (plan != NULL)
         *plan = g_steal_pointer(&reply_plan);
     return TRUE;
+}
+
+gboolean
+query_connection_explain(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
+                         GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(text != NULL, FALSE);
+
+    return explain(self, language, text, FALSE, sql, plan, cancellable, error);
+}
+
+gboolean
+query_connection_analyze(QueryConnection *self, QueryLanguage language, const char *text, char **sql, char **plan,
+                         GCancellable *cancellable, GError **error)
+{
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
+    g_return_val_if_fail(text != NULL, FALSE);
+
+    return explain(self, language, text, TRUE, sql, plan, cancellable, error);
 }
 
 gboolean

@@ -420,6 +420,13 @@ test_management(void)
     g_assert_true(query_connection_explain(connection, SQL, "SELECT 1", &sql, &plan, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpstr(plan, !=, "");
+    g_assert_null(strstr(plan, "time: "));
+    g_clear_pointer(&sql, g_free);
+    g_clear_pointer(&plan, g_free);
+    g_assert_true(query_connection_analyze(connection, SQL, "SELECT 1 UNION SELECT 2", &sql, &plan, NULL, &error));
+    g_assert_no_error(error);
+    g_assert_cmpstr(sql, ==, "SELECT 1 UNION SELECT 2");
+    g_assert_nonnull(strstr(plan, "rows: 2, time: "));
     g_assert_true(query_connection_check(connection, TRUE, &messages, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(g_strv_length(messages), ==, 0);
