@@ -10,12 +10,15 @@
 #include <stdbool.h>
 
 #include "daemon/format/results-writer.h"
+#include "daemon/format/text-format.h"
 
 /* What a request is answered with. */
 typedef enum QhttpKind {
     QHTTP_KIND_SOLUTIONS,
     QHTTP_KIND_BOOLEAN,
     QHTTP_KIND_GRAPH,
+    QHTTP_KIND_ROWS, /* of SQL */
+    QHTTP_KIND_PAGE,
     QHTTP_KIND_PROBLEM,
 } QhttpKind;
 
@@ -26,6 +29,7 @@ typedef struct QhttpFormat {
     bool is_rdf;
     QdResultsFormat results;
     QdRdfFormat rdf;
+    QdTextFormat text;
 } QhttpFormat;
 
 /**

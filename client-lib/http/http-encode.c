@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Encoders: the formats of SPARQL and of RDF as the daemon writes them, and JSON for SQL.
+ * Encoders: the formats of SPARQL and of RDF as the daemon writes them, and for SQL JSON of our own or the formats of tables.
  */
 #include <math.h>
 #include <string.h>
 
 #include "client-lib/http/http-result.h"
 #include "client-lib/text/text-value.h"
+#include "daemon/format/text-writer.h"
 
 /* --- SPARQL ------------------------------------------------------------------------------------------------------------------ */
 
@@ -45,23 +46,44 @@ get_kind(QueryCursor *cursor)
     return g_str_equal(type, "rdf:subject") ? QHTTP_KIND_GRAPH : QHTTP_KIND_SOLUTIONS;
 }
 
-static gboolean
-encode_kind(QhttpExchange *exchange, QueryCursor *cursor, QhttpKind kind, GString *out, QhttpEncoder *ret_encoder)
+/* (nullable): NULL: answered */
+static const QhttpFormat *
+choose_format(QhttpExchange *exchange, QhttpKind kind)
 {
-    const QhttpFormat *format = qhttp_accept_choose(qhttp_exchange_get_header(exchange, "Accept"), kind);
-    guint n_columns = query_cursor_get_n_columns(cursor);
-    g_autofree const char **names = g_new0(const char *, n_columns + 1);
+    const QhttpFormat *format = qhttp_accept_choose(qhttp_exchange_get_accept(exchange), kind);
     g_autofree char *types = NULL;
-    QdResultsWriter *writer;
 
-    if (format == NULL) {
-        types = qhttp_accept_list(kind);
-        qhttp_exchange_fail(exchange, 406, "none of the formats that the request accepts is there for this result: %s are", types);
-        return FALSE;
-    }
+    if (format != NULL)
+        return format;
+
+    types = qhttp_accept_list(kind);
+    qhttp_exchange_fail(exchange, 406, "none of the formats that the request accepts is there for this result: %s are", types);
+    return NULL;
+}
+
+/* (transfer container): of the columns */
+static const char **
+list_names(QueryCursor *cursor)
+{
+    guint n_columns = query_cursor_get_n_columns(cursor);
+    const char **names = g_new0(const char *, n_columns + 1);
 
     for (guint i = 0; i < n_columns; i++)
         names[i] = query_cursor_get_column_name(cursor, i);
+    return names;
+}
+
+static gboolean
+encode_kind(QhttpExchange *exchange, QueryCursor *cursor, QhttpKind kind, GString *out, QhttpEncoder *ret_encoder)
+{
+    const QhttpFormat *format = choose_format(exchange, kind);
+    guint n_columns = query_cursor_get_n_columns(cursor);
+    g_autofree const char **names = list_names(cursor);
+    QdResultsWriter *writer;
+
+    if (format == NULL)
+        return FALSE;
+
     writer = format->is_rdf
                  ? qd_results_writer_new_graph(format->rdf, NULL, n_columns, out)
                  : qd_results_writer_new(format->results, kind == QHTTP_KIND_BOOLEAN ? QD_RESULTS_BOOLEAN : QD_RESULTS_SOLUTIONS,
@@ -128,8 +150,8 @@ put_names(QueryCursor *cursor, const char *(*get)(QueryCursor *, guint), GString
     }
 }
 
-gboolean
-qhttp_encode_json(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder)
+static void
+encode_json(QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder)
 {
     JsonRows *self = g_new0(JsonRows, 1);
 
@@ -140,5 +162,48 @@ qhttp_encode_json(QhttpExchange *exchange, QueryCursor *cursor, GString *out, Qh
     put_names(cursor, query_cursor_get_column_type, out);
     g_string_append(out, "],\"rows\":[");
     *ret_encoder = (QhttpEncoder){ put_json, end_json, g_free, self, "application/json" };
+}
+
+static gboolean
+put_text(gpointer data, const QwValue *values, GString *out, GError **error)
+{
+    qd_text_writer_put_values(data, values, out);
+    return TRUE;
+}
+
+static void
+end_text(gpointer data, QueryCursor *cursor, GString *out)
+{
+    qd_text_writer_end(data, out);
+}
+
+static void
+free_text(gpointer data)
+{
+    (void) qd_text_writer_free(data);
+}
+
+static void
+encode_text(const QhttpFormat *format, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder)
+{
+    guint n_columns = query_cursor_get_n_columns(cursor);
+    g_autofree const char **names = list_names(cursor);
+    QdTextWriter *writer = qd_text_writer_new(format->text, names, n_columns, TRUE);
+
+    qd_text_writer_begin(writer, out);
+    *ret_encoder = (QhttpEncoder){ put_text, end_text, free_text, writer, format->content_type };
+}
+
+gboolean
+qhttp_encode_rows(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder)
+{
+    const QhttpFormat *format = choose_format(exchange, QHTTP_KIND_ROWS);
+
+    if (format == NULL)
+        return FALSE;
+    if (format->text == QD_TEXT_FORMAT_JSON)
+        encode_json(cursor, out, ret_encoder);
+    else
+        encode_text(format, cursor, out, ret_encoder);
     return TRUE;
 }

@@ -136,6 +136,14 @@ qhttp_exchange_get_header(const QhttpExchange *self, const char *name)
     return soup_message_headers_get_list(soup_server_message_get_request_headers(self->message), name);
 }
 
+const char *
+qhttp_exchange_get_accept(const QhttpExchange *self)
+{
+    const char *accept = qhttp_form_get(self->form, "accept");
+
+    return accept != NULL ? accept : qhttp_exchange_get_header(self, "Accept");
+}
+
 char *
 qhttp_exchange_get_url(const QhttpExchange *self)
 {

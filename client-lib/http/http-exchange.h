@@ -67,6 +67,8 @@ const char *qhttp_exchange_get_method(const QhttpExchange *self);
 bool qhttp_exchange_has_method(const QhttpExchange *self, const char *method);
 /* (nullable) */
 const char *qhttp_exchange_get_header(const QhttpExchange *self, const char *name);
+/* (nullable): the media types that the client takes: the parameter "accept" of the URL or the form, or the header */
+const char *qhttp_exchange_get_accept(const QhttpExchange *self);
 /* (transfer full): of the request, without its query */
 char *qhttp_exchange_get_url(const QhttpExchange *self);
 void qhttp_exchange_set_header(QhttpExchange *self, const char *name, const char *value);

@@ -21,6 +21,7 @@ static const struct {
     [QHTTP_LIMIT_GRAPH_BYTES] = { "graph_bytes", "bytes", G_GUINT64_CONSTANT(1) << 30, 1024, G_MAXINT64, "413",
                                   "the body of a document for the graph store, which is held in an unnamed file" },
     [QHTTP_LIMIT_IMPORTS] = { "imports", "", 8, 1, 64, "503", "documents that wait to be imported; one is imported at a time" },
+    [QHTTP_LIMIT_WATCHES] = { "watches", "", 16, 1, 1024, "503", "results whose changes are awaited" },
     [QHTTP_LIMIT_REQUEST_SECONDS] = { "request_seconds", "s", 300, 1, 86400, "", "from the first byte of a request to its last" },
     [QHTTP_LIMIT_IDLE_SECONDS] = { "idle_seconds", "s", 60, 1, 86400, "",
                                    "a connection that sends nothing, or takes nothing of a result, is closed after it" },

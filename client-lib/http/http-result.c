@@ -13,6 +13,8 @@
 #define CHUNK_BYTES (64 * 1024)
 /* So long rows are held back that might be the whole of a small result. */
 #define FIRST_ROWS_MSEC 50
+/* Of the name that a download gets. */
+#define DOWNLOAD_NAME_BYTES 100
 
 struct QhttpResult {
     QhttpExchange *exchange;
@@ -307,6 +309,21 @@ pump(QhttpResult *self)
     query_cursor_next_async(self->cursor, self->exchange->cancellable, on_next, self);
 }
 
+/* What a browser is to keep as a file: the parameter "download" is its name. */
+static void
+set_disposition(QhttpExchange *exchange)
+{
+    const char *wanted = qhttp_form_get(exchange->form, "download");
+    g_autofree char *name = wanted != NULL ? g_strndup(wanted, DOWNLOAD_NAME_BYTES) : NULL;
+    g_autofree char *disposition = NULL;
+
+    if (name == NULL)
+        return;
+    g_strcanon(name, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "._-", '_');
+    disposition = g_strdup_printf("attachment; filename=\"%s\"", name);
+    qhttp_exchange_set_header(exchange, "Content-Disposition", disposition);
+}
+
 static void
 on_query(GObject *source, GAsyncResult *result, gpointer user_data)
 {
@@ -323,6 +340,7 @@ on_query(GObject *source, GAsyncResult *result, gpointer user_data)
         return;
     }
 
+    set_disposition(self->exchange);
     self->n_columns = query_cursor_get_n_columns(self->cursor);
     self->values = g_new0(QwValue, self->n_columns + 1);
     if (!qhttp_exchange_has_method(self->exchange, "HEAD") && self->empty_problem == NULL)
@@ -387,10 +405,14 @@ make_etag_tail(QhttpExchange *exchange, const QhttpQuery *query)
 {
     g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
 
+    g_autofree char *parameters = query->parameters != NULL ? g_variant_print(query->parameters, TRUE) : NULL;
+
+    put_checksum(checksum, query->language == QUERY_LANGUAGE_SQL ? "sql" : "sparql");
     put_checksum(checksum, query->text);
+    put_checksum(checksum, parameters);
     put_checksums(checksum, query->default_graphs);
     put_checksums(checksum, query->named_graphs);
-    put_checksum(checksum, qhttp_exchange_get_header(exchange, "Accept"));
+    put_checksum(checksum, qhttp_exchange_get_accept(exchange));
     return g_strndup(g_checksum_get_string(checksum), 32);
 }
 

@@ -48,8 +48,8 @@ gboolean qhttp_set_scope(QhttpExchange *exchange, QueryConnection *connection, c
 gboolean qhttp_encode_accepted(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder);
 /* Of rows that are triples: the graph store's. */
 gboolean qhttp_encode_graph(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder);
-/* JSON for SQL: columns, rows as arrays, the number of rows. */
-gboolean qhttp_encode_json(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder);
+/* Rows of SQL, in the format that the client accepts; JSON has columns, rows as arrays, the number of rows. */
+gboolean qhttp_encode_rows(QhttpExchange *exchange, QueryCursor *cursor, GString *out, QhttpEncoder *ret_encoder);
 
 /* Sets Server-Timing: @query_usec in the daemon, and all since the request. */
 void qhttp_set_timing(QhttpExchange *exchange, guint64 query_usec);

@@ -10,6 +10,7 @@
 
 #define QHTTP_SPARQL_PATH "/sparql"
 #define QHTTP_GRAPHS_PATH "/graphs"
+#define QHTTP_PAGE_PATH "/workbench"
 
 /* SPARQL 1.1 Protocol */
 void qhttp_handle_sparql(QhttpExchange *exchange);
@@ -20,8 +21,16 @@ void qhttp_describe_service(QhttpExchange *exchange);
 /* SQL, with JSON in and out */
 void qhttp_handle_sql(QhttpExchange *exchange);
 void qhttp_handle_explain(QhttpExchange *exchange);
+/* Changes of a result, as events */
+void qhttp_handle_watch(QhttpExchange *exchange);
+/* The files of the workbench; what server this is */
+void qhttp_handle_page(QhttpExchange *exchange);
+void qhttp_handle_status(QhttpExchange *exchange);
 /* A ticket for a browser; the ticket's exchange for a cookie */
 void qhttp_handle_ticket(QhttpExchange *exchange);
 void qhttp_handle_login(QhttpExchange *exchange);
-/* What there is */
+/* The workbench for a browser, what there is for others */
 void qhttp_handle_index(QhttpExchange *exchange);
+
+/* Answers with a file of the workbench, or that there is none. */
+void qhttp_send_page(QhttpExchange *exchange, const char *name);

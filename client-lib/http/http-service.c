@@ -10,6 +10,7 @@ struct QhttpService {
     QueryConnection *connection; /* (nullable): before the first request */
     guint64 generation;
     GQueue imports; /* of Import: the first is under way */
+    guint n_watches;
 };
 
 typedef struct Import {
@@ -113,4 +114,20 @@ qhttp_service_end_import(QhttpService *self)
     import = g_queue_peek_head(&self->imports);
     if (import != NULL)
         import->run(import->exchange);
+}
+
+bool
+qhttp_service_begin_watch(QhttpService *self)
+{
+    if (self->n_watches >= qhttp_service_get_limit(self, QHTTP_LIMIT_WATCHES))
+        return false;
+
+    self->n_watches++;
+    return true;
+}
+
+void
+qhttp_service_end_watch(QhttpService *self)
+{
+    self->n_watches--;
 }

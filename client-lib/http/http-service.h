@@ -42,3 +42,7 @@ void qhttp_service_note_generation(QhttpService *self, guint64 generation);
 /* Runs @run for @exchange when no other import does. It calls qhttp_service_end_import() at its end. false: too many wait. */
 bool qhttp_service_begin_import(QhttpService *self, QhttpExchange *exchange, QhttpHandler run);
 void qhttp_service_end_import(QhttpService *self);
+
+/* Counts a result that is watched; false: the limit of them is reached. */
+bool qhttp_service_begin_watch(QhttpService *self);
+void qhttp_service_end_watch(QhttpService *self);

@@ -46,16 +46,24 @@ qhttp_handle_login(QhttpExchange *exchange)
     qhttp_exchange_respond(exchange, 303, NULL, NULL);
 }
 
+static const char contents[] = "queryd: SQL and SPARQL for the applications of a session\n\n"
+                               "  /         the workbench, in a browser\n"
+                               "  /sparql   SPARQL 1.1 Protocol; without a query the description of the service\n"
+                               "  /graphs   SPARQL 1.1 Graph Store HTTP Protocol\n"
+                               "  /sql      SQL: a GET with ?sql=, or a POST of {\"sql\": \"…\", \"parameters\": […]}\n"
+                               "  /explain  how a query would run\n"
+                               "  /watch    changes of a result, as events\n"
+                               "  /status   what server this is\n";
+
 void
 qhttp_handle_index(QhttpExchange *exchange)
 {
-    if (qhttp_exchange_has_method(exchange, "GET") || qhttp_exchange_has_method(exchange, "HEAD"))
-        qhttp_exchange_respond(exchange, 200, "text/plain; charset=utf-8",
-                               g_string_new("queryd: SQL and SPARQL for the applications of a session\n\n"
-                                            "  /sparql   SPARQL 1.1 Protocol; without a query the description of the service\n"
-                                            "  /graphs   SPARQL 1.1 Graph Store HTTP Protocol\n"
-                                            "  /sql      SQL: a POST of {\"sql\": \"…\", \"parameters\": […]}\n"
-                                            "  /explain  how a query would run\n"));
-    else
+    const QhttpFormat *format = qhttp_accept_choose(qhttp_exchange_get_header(exchange, "Accept"), QHTTP_KIND_PAGE);
+
+    if (!qhttp_exchange_has_method(exchange, "GET") && !qhttp_exchange_has_method(exchange, "HEAD"))
         qhttp_exchange_fail_method(exchange);
+    else if (format != NULL && g_str_equal(format->media_type, "text/html"))
+        qhttp_send_page(exchange, "index.html");
+    else
+        qhttp_exchange_respond(exchange, 200, "text/plain; charset=utf-8", g_string_new(contents));
 }

@@ -2,7 +2,8 @@
 /*
  * SQL, and how statements would run: JSON in, JSON out.
  *
- * The request is an object: "sql", "parameters" (an array, or an object of names), "update" (true: a statement that writes).
+ * A request is a GET with "sql", or an object: "sql", "parameters" (an array, or an object of names), "update" (true: a statement
+ * that writes).
  */
 #include <string.h>
 
@@ -147,8 +148,35 @@ run_update(QhttpExchange *exchange, const char *text, GVariant *parameters)
                                       qhttp_exchange_ref(exchange));
 }
 
-void
-qhttp_handle_sql(QhttpExchange *exchange)
+static void
+run_query(QhttpExchange *exchange, const char *text, GVariant *parameters)
+{
+    qhttp_result_run(exchange, &(QhttpQuery){ .language = QUERY_LANGUAGE_SQL,
+                                              .text = text,
+                                              .parameters = parameters,
+                                              .encoder_func = qhttp_encode_rows,
+                                              .is_tagged = !qhttp_exchange_has_method(exchange, "POST") });
+}
+
+/* "sql", and "parameters" as JSON */
+static void
+handle_get(QhttpExchange *exchange)
+{
+    const char *sql = qhttp_form_get(exchange->form, "sql");
+    const char *text = qhttp_form_get(exchange->form, "parameters");
+    const QwValue value = { .type = text != NULL ? QW_TYPE_TEXT : QW_TYPE_NULL,
+                            .data = text,
+                            .n_bytes = text != NULL ? (uint32_t) strlen(text) : 0 };
+    GVariant *parameters;
+
+    if (sql == NULL)
+        qhttp_exchange_fail(exchange, 400, "the parameter 'sql' is needed");
+    else if (make_parameters(exchange, &value, &parameters))
+        run_query(exchange, sql, parameters);
+}
+
+static void
+handle_post(QhttpExchange *exchange)
 {
     g_autofree char *type = qhttp_exchange_get_content_type(exchange, NULL);
     g_auto(Fields) fields = { 0 };
@@ -156,10 +184,6 @@ qhttp_handle_sql(QhttpExchange *exchange)
     GVariant *parameters;
 
     fields_init(&fields);
-    if (!qhttp_exchange_has_method(exchange, "POST")) {
-        qhttp_exchange_fail_method(exchange);
-        return;
-    }
     if (g_strcmp0(type, "application/json") != 0) {
         qhttp_exchange_fail(exchange, 415, "the Content-Type is not taken: application/json is");
         return;
@@ -177,10 +201,18 @@ qhttp_handle_sql(QhttpExchange *exchange)
     if (update != NULL && update->type == QW_TYPE_INTEGER && update->integer != 0)
         run_update(exchange, sql->data, parameters);
     else
-        qhttp_result_run(exchange, &(QhttpQuery){ .language = QUERY_LANGUAGE_SQL,
-                                                  .text = sql->data,
-                                                  .parameters = parameters,
-                                                  .encoder_func = qhttp_encode_json });
+        run_query(exchange, sql->data, parameters);
+}
+
+void
+qhttp_handle_sql(QhttpExchange *exchange)
+{
+    if (qhttp_exchange_has_method(exchange, "GET") || qhttp_exchange_has_method(exchange, "HEAD"))
+        handle_get(exchange);
+    else if (qhttp_exchange_has_method(exchange, "POST"))
+        handle_post(exchange);
+    else
+        qhttp_exchange_fail_method(exchange);
 }
 
 /* --- Explain ---------------------------------------------------------------------------------------------------------------- */
@@ -190,6 +222,7 @@ typedef struct Explained {
     char *text;
     char *sql;
     char *plan;
+    bool is_run; /* the statement is run, for its times */
 } Explained;
 
 static void
@@ -208,8 +241,11 @@ explain_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable
 {
     Explained *self = task_data;
     GError *error = NULL;
+    gboolean is_done = self->is_run
+                           ? query_connection_analyze(source, self->language, self->text, &self->sql, &self->plan, NULL, &error)
+                           : query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, NULL, &error);
 
-    if (query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, NULL, &error))
+    if (is_done)
         g_task_return_boolean(task, TRUE);
     else
         g_task_return_error(task, error);
@@ -268,7 +304,8 @@ qhttp_handle_explain(QhttpExchange *exchange)
 
     explained = g_new0(Explained, 1);
     *explained = (Explained){ .language = query != NULL ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL,
-                              .text = g_strdup(query != NULL ? query : sql) };
+                              .text = g_strdup(query != NULL ? query : sql),
+                              .is_run = g_strcmp0(qhttp_form_get(exchange->form, "analyze"), "true") == 0 };
     task = g_task_new(connection, exchange->cancellable, on_explained, qhttp_exchange_ref(exchange));
     g_task_set_task_data(task, explained, explained_free);
     g_task_run_in_thread(task, explain_in_thread);

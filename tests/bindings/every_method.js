@@ -7,8 +7,8 @@ imports.gi.versions.QueryClient = '1';
 const { GIRepository, Gio, GLib, QueryClient: Query } = imports.gi;
 const System = imports.system;
 
-const KINDS = ['Batch', 'Connection', 'Cursor', 'ListModel', 'Namespaces', 'Notifier', 'Resource', 'Row', 'Statement', 'Subscription',
-    'Transaction'];
+const KINDS = ['Batch', 'Connection', 'Cursor', 'ListModel', 'Namespaces', 'Notifier', 'Resource', 'Row', 'Statement',
+    'Subscription', 'Transaction'];
 const N_ARGUMENTS = 8;
 const VALUES = [undefined, null, '1', -1, [], GLib.Variant.new('a{sv}', {})];
 // These wait for what never comes, or end a task that the binding has made itself.

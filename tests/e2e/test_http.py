@@ -171,7 +171,7 @@ def test_read_only_is_the_default(bus):
     ("PUT", "/sparql", "query=ASK%20%7B%7D", FORM, 405),
     ("PATCH", "/graphs?default", "", "application/sparql-update", 405),
     ("DELETE", "/", None, None, 405),
-    ("GET", "/sql", None, None, 405),
+    ("GET", "/sql", None, None, 400), ("PUT", "/sql", None, None, 405),
     ("POST", "/sparql", "ASK {}", "text/plain", 415),
     ("POST", "/sparql", "query=ASK%20%7B%7D", None, 415),
     ("POST", "/sparql", "ASK {}".encode("utf-16"), QUERY_TYPE + "; charset=UTF-16", 415),

@@ -32,4 +32,5 @@ def test_examples(bus):
     assert any("urn:a,http://xmlns.com/foaf/0.1/name,Ada" in text for text in outputs)
     assert any('<urn:b> <http://xmlns.com/foaf/0.1/name> "Grace"' in text for text in outputs)
     assert any('"rows":[\n[42]\n]' in text for text in outputs)
-    assert any('"plan":' in text for text in outputs)
+    assert any('"plan":' in text and "rows: 1, time: " in text for text in outputs)
+    assert any("event: ready" in text for text in outputs)

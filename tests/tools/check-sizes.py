@@ -31,7 +31,7 @@ def check(path):
 
 def main():
     tap = Tap()
-    for path in c_files() + [p for p in tracked_files() if p.endswith((".py", ".sh", ".vala"))]:
+    for path in c_files() + [p for p in tracked_files() if p.endswith((".py", ".sh", ".vala", ".js"))]:
         tap.case(f"sizes/{path}", check(path))
     tap.finish()
 

@@ -6,7 +6,7 @@ import re
 from tap import Tap, read, tracked_files
 
 SOURCE = (".c", ".h", ".py", ".sh", ".xml", ".in", ".service", ".map", ".vala", ".fish", ".bash", ".zsh", ".scd", ".hex", ".build",
-          ".conf", ".supp", ".txt")
+          ".conf", ".supp", ".txt", ".js", ".css")
 BINARY = ("/corpus/", "tests/data/rdf/", "tests/data/old-stores/version-", ".png")
 SPDX = "SPDX-License-Identifier: LGPL-2.1-or-later"
 SPDX_OF_METAINFO = "SPDX-License-Identifier: FSFAP"  # a catalogue copies it
