@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #define SECRET_BYTES 24
+#define SECRET_LENGTH 32 /* of its text */
 #define TOKEN_FILE_BYTES_MAX 256
+#define SESSIONS_FILE_BYTES_MAX (64 * 1024)
 #define TICKET_USEC (60 * G_USEC_PER_SEC)
 #define N_TICKETS_MAX 16
 #define COOKIE_NAME "queryd-session"
@@ -24,8 +26,9 @@ typedef struct Secret {
 
 struct QhttpAccess {
     QhttpAccessOptions options;
-    char *token;    /* (nullable) */
-    GQueue tickets; /* of Secret, oldest first */
+    char *token;         /* (nullable) */
+    char *sessions_path; /* (nullable): of the file that keeps them */
+    GQueue tickets;      /* of Secret, oldest first */
     GQueue sessions;
 };
 
@@ -49,6 +52,18 @@ make_secret(void)
         continue;
     text = g_base64_encode(bytes, sizeof bytes);
     return g_strdelimit(g_strdelimit(text, "+", '-'), "/", '_');
+}
+
+/* The oldest goes when there are too many. */
+static void
+push_secret(GQueue *queue, guint n_max, const char *text, gint64 until_usec)
+{
+    Secret *secret = g_new0(Secret, 1);
+
+    while (queue->length >= n_max)
+        secret_free(g_queue_pop_head(queue));
+    *secret = (Secret){ g_strdup(text), until_usec };
+    g_queue_push_tail(queue, secret);
 }
 
 /* In a time that does not depend on where they differ. */
@@ -96,32 +111,81 @@ make_token(QhttpAccess *self, const char *path, GError **error)
     return true;
 }
 
-static bool
-read_token(QhttpAccess *self, const char *path, GError **error)
+/* (transfer full) (nullable): the text of a file that only this user may read; NULL with an error of G_FILE_ERROR */
+static char *
+read_private(const char *path, gsize n_bytes_max, GError **error)
 {
-    char text[TOKEN_FILE_BYTES_MAX + 1];
-    struct stat st;
+    g_autofree char *text = g_malloc0(n_bytes_max + 1);
+    struct stat st = { 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     ssize_t n = -1;
 
-    if (fd < 0)
-        return errno == ENOENT ? make_token(self, path, error) : set_file_error(error, path, errno);
+    if (fd < 0) {
+        (void) set_file_error(error, path, errno);
+        return NULL;
+    }
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        n = read(fd, text, TOKEN_FILE_BYTES_MAX);
+        n = read(fd, text, n_bytes_max);
     (void) close(fd);
-    if (n < 0)
-        return set_file_error(error, path, EINVAL);
-    if (st.st_uid != getuid() || (st.st_mode & 077) != 0) {
-        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "token file '%s' has to belong to this user, with mode 0600", path);
+    if (n < 0) {
+        (void) set_file_error(error, path, EINVAL);
+        return NULL;
+    }
+    if (st.st_uid == getuid() && (st.st_mode & 077) == 0)
+        return g_steal_pointer(&text);
+
+    g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_PERM, "token file '%s' has to belong to this user, with mode 0600", path);
+    return NULL;
+}
+
+static bool
+read_token(QhttpAccess *self, const char *path, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    g_autofree char *text = read_private(path, TOKEN_FILE_BYTES_MAX, &failure);
+
+    if (g_error_matches(failure, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+        return make_token(self, path, error);
+    if (text == NULL) {
+        g_propagate_error(error, g_steal_pointer(&failure));
         return false;
     }
 
-    text[n] = '\0';
     self->token = g_strdup(g_strstrip(text));
     if (strlen(self->token) >= 16)
         return true;
     g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "token file '%s' has a token of fewer than 16 characters", path);
     return false;
+}
+
+/* --- sessions outlive a process that systemd ends and starts ---------------------------------------------------------------- */
+
+/* What is no session is left out: its browser asks for another one. */
+static void
+read_sessions(QhttpAccess *self)
+{
+    g_autofree char *text = read_private(self->sessions_path, SESSIONS_FILE_BYTES_MAX, NULL);
+    g_auto(GStrv) lines = text != NULL ? g_strsplit(text, "\n", -1) : NULL;
+
+    for (char **line = lines; line != NULL && *line != NULL; line++)
+        if (strlen(*line) == SECRET_LENGTH)
+            push_secret(&self->sessions, self->options.n_sessions_max, *line, G_MAXINT64);
+}
+
+/* Without the file a session lasts as long as the process. */
+static void
+write_sessions(const QhttpAccess *self)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    if (self->sessions_path == NULL)
+        return;
+    for (const GList *link = self->sessions.head; link != NULL; link = link->next) {
+        const Secret *secret = link->data;
+
+        g_string_append_printf(text, "%s\n", secret->text);
+    }
+    (void) g_file_set_contents_full(self->sessions_path, text->str, (gssize) text->len, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
 }
 
 QhttpAccess *
@@ -133,9 +197,13 @@ qhttp_access_new(const QhttpAccessOptions *options, GError **error)
     self->options = *options;
     path = options->token_file != NULL ? g_strdup(options->token_file)
                                        : g_build_filename(g_get_user_runtime_dir(), "queryd-http", "token", NULL);
-    if (!options->no_token && !read_token(self, path, error))
+    if (options->no_token)
+        return g_steal_pointer(&self);
+    if (!read_token(self, path, error))
         return NULL;
 
+    self->sessions_path = g_strconcat(path, "-sessions", NULL);
+    read_sessions(self);
     return g_steal_pointer(&self);
 }
 
@@ -147,6 +215,7 @@ qhttp_access_free(QhttpAccess *self)
 
     g_queue_clear_full(&self->tickets, secret_free);
     g_queue_clear_full(&self->sessions, secret_free);
+    g_free(self->sessions_path);
     g_free(self->token);
     g_free(self);
     return NULL;
@@ -157,13 +226,10 @@ qhttp_access_free(QhttpAccess *self)
 static char *
 add_secret(GQueue *queue, guint n_max, gint64 until_usec)
 {
-    Secret *secret = g_new0(Secret, 1);
+    char *text = make_secret();
 
-    while (queue->length >= n_max)
-        secret_free(g_queue_pop_head(queue));
-    *secret = (Secret){ make_secret(), until_usec };
-    g_queue_push_tail(queue, secret);
-    return g_strdup(secret->text);
+    push_secret(queue, n_max, text, until_usec);
+    return text;
 }
 
 static GList *
@@ -198,6 +264,7 @@ qhttp_access_redeem_ticket(QhttpAccess *self, const char *ticket)
     secret_free(link->data);
     g_queue_delete_link(&self->tickets, link);
     session = add_secret(&self->sessions, self->options.n_sessions_max, G_MAXINT64);
+    write_sessions(self);
     return g_strconcat(COOKIE_NAME "=", session, "; Path=/; HttpOnly; SameSite=Strict", NULL);
 }
 

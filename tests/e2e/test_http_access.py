@@ -186,6 +186,31 @@ def test_cookie_by_a_ticket(start):
     assert http.request("POST", "/ticket").status == 401
 
 
+def test_session_outlives_the_process(start, bus):
+    """systemd ends an idle process and starts another one: the page in the browser goes on."""
+    def log_in(server):
+        path = server.request("POST", "/ticket", Authorization="Bearer " + server.token).json["path"]
+        return server.get(path).headers["Set-Cookie"].split(";")[0]
+
+    first = start("--limit", "sessions=2", token=True)
+    cookies = [log_in(first) for _ in range(3)]
+    path = first.token_file + "-sessions"
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    second = start("--limit", "sessions=2", token=True)
+    assert [second.get("/", Cookie=cookie).status for cookie in cookies] == [401, 200, 200]
+    assert second.get("/", Cookie="queryd-session=").status == 401
+    assert [start("--limit", "sessions=1", token=True).get("/", Cookie=cookie).status for cookie in cookies] == [401, 401, 200]
+    os.chmod(path, 0o640)
+    assert start(token=True).get("/", Cookie=cookies[2]).status == 401
+    os.chmod(path, 0o600)
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("short\n\n" + "x" * 100000)
+    broken = start(token=True)
+    assert broken.get("/", Cookie="queryd-session=short").status == 401
+    assert broken.get("/", Cookie=log_in(broken)).status == 200
+    assert start("--token-file", os.path.join(bus.folder, "other"), token=True).get("/", Cookie=log_in(broken)).status == 401
+
+
 # --- limits --------------------------------------------------------------------------------------------------------------
 
 def test_limits_of_a_request(start):
