@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "client-lib/http/http-listen.h"
@@ -306,9 +308,31 @@ qhttp_server_free(QhttpServer *self)
     return NULL;
 }
 
+/* The first port's is the URL for browsers of this machine. */
+static void
+note_url(QhttpServer *self, int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } address = { 0 };
+    socklen_t n_bytes = sizeof address;
+    g_autofree char *url = NULL;
+
+    if (qhttp_service_get_url(self->service) != NULL || getsockname(fd, &address.any, &n_bytes) < 0)
+        return;
+    if (address.any.sa_family == AF_INET)
+        url = g_strdup_printf("http://127.0.0.1:%u", (unsigned) ntohs(address.in.sin_port));
+    else if (address.any.sa_family == AF_INET6)
+        url = g_strdup_printf("http://[::1]:%u", (unsigned) ntohs(address.in6.sin6_port));
+    qhttp_service_set_url(self->service, url);
+}
+
 bool
 qhttp_server_listen(QhttpServer *self, int fd, GError **error)
 {
+    note_url(self, fd);
     return qhttp_listeners_add(self->listeners, fd, error);
 }
 

@@ -11,6 +11,7 @@ struct QhttpService {
     guint64 generation;
     GQueue imports; /* of Import: the first is under way */
     guint n_watches;
+    char *url; /* (nullable) */
 };
 
 typedef struct Import {
@@ -36,6 +37,7 @@ qhttp_service_free(QhttpService *self)
 
     (void) qhttp_access_free(self->access);
     g_clear_object(&self->connection);
+    g_free(self->url);
     g_free(self);
     return NULL;
 }
@@ -114,6 +116,19 @@ qhttp_service_end_import(QhttpService *self)
     import = g_queue_peek_head(&self->imports);
     if (import != NULL)
         import->run(import->exchange);
+}
+
+void
+qhttp_service_set_url(QhttpService *self, const char *url)
+{
+    g_free(self->url);
+    self->url = g_strdup(url);
+}
+
+const char *
+qhttp_service_get_url(const QhttpService *self)
+{
+    return self->url;
 }
 
 bool

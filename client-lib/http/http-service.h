@@ -43,6 +43,10 @@ void qhttp_service_note_generation(QhttpService *self, guint64 generation);
 bool qhttp_service_begin_import(QhttpService *self, QhttpExchange *exchange, QhttpHandler run);
 void qhttp_service_end_import(QhttpService *self);
 
+/* @url: (nullable): of the port; NULL: there is none. Without a '/' at its end */
+void qhttp_service_set_url(QhttpService *self, const char *url);
+const char *qhttp_service_get_url(const QhttpService *self);
+
 /* Counts a result that is watched; false: the limit of them is reached. */
 bool qhttp_service_begin_watch(QhttpService *self);
 void qhttp_service_end_watch(QhttpService *self);

@@ -11,6 +11,7 @@
 void
 qhttp_handle_ticket(QhttpExchange *exchange)
 {
+    const char *url = qhttp_service_get_url(exchange->service);
     g_autofree char *ticket = NULL;
     GString *body = g_string_new(NULL);
 
@@ -21,7 +22,10 @@ qhttp_handle_ticket(QhttpExchange *exchange)
     }
 
     ticket = qhttp_access_create_ticket(qhttp_service_get_access(exchange->service));
-    g_string_append_printf(body, "{\"path\":\"/login?ticket=%s\"}\n", ticket);
+    g_string_append_printf(body, "{\"path\":\"/login?ticket=%s\"", ticket);
+    if (url != NULL)
+        g_string_append_printf(body, ",\"url\":\"%s/login?ticket=%s\"", url, ticket);
+    g_string_append(body, "}\n");
     qhttp_exchange_respond(exchange, 200, "application/json", body);
 }
 

@@ -48,6 +48,7 @@ qctl_arguments_free(QctlArguments *self)
     g_free(self->place.update_url);
     g_free(self->place.token_file);
     g_free(self->place.netrc);
+    g_free(self->place.socket);
     g_free(self->transfer.table);
     g_free(self->transfer.delimiter);
     g_free(self->transfer.graph);

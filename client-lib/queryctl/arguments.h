@@ -37,6 +37,7 @@ typedef struct QctlOutputOptions {
     bool timing;
     bool no_header;
     bool no_pager;
+    bool no_browser;
     bool openmetrics;
 } QctlOutputOptions;
 
@@ -58,6 +59,7 @@ typedef struct QctlPlace {
     char *update_url; /* (nullable) */
     char *token_file; /* (nullable) */
     char *netrc;      /* (nullable) */
+    char *socket;     /* (nullable): of queryd-http */
 } QctlPlace;
 
 struct QctlArguments {

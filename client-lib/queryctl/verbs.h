@@ -51,6 +51,7 @@ extern const QctlVerb qctl_fulltext_verb; /* verb-fulltext.c */
 extern const QctlVerb qctl_payload_verb;  /* verb-payload.c */
 extern const QctlVerb qctl_store_verb;    /* verb-store.c */
 extern const QctlVerb qctl_shell_verb;    /* shell/shell.c */
+extern const QctlVerb qctl_web_verb;      /* verb-web.c */
 
 /* For sql and sparql with --watch: one statement. */
 int qctl_watch(QctlSession *session, const char *text);
