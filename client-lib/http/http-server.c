@@ -108,6 +108,15 @@ get_body_limit(const QhttpExchange *exchange)
     return exchange->route->takes_document ? QHTTP_LIMIT_GRAPH_BYTES : QHTTP_LIMIT_BODY_BYTES;
 }
 
+/* A browser would ask its user for a password, for a request that a page makes by itself. */
+static bool
+is_script(const QhttpExchange *exchange)
+{
+    const char *mode = qhttp_exchange_get_header(exchange, "Sec-Fetch-Mode");
+
+    return mode != NULL && !g_str_equal(mode, "navigate");
+}
+
 static void
 fail_verdict(QhttpExchange *exchange, QhttpVerdict verdict)
 {
@@ -121,7 +130,9 @@ fail_verdict(QhttpExchange *exchange, QhttpVerdict verdict)
         qhttp_exchange_fail(exchange, 403, "a page of another origin has asked: see the option --allow-origin");
         return;
     case QHTTP_VERDICT_NO_TOKEN:
-        qhttp_exchange_set_header(exchange, "WWW-Authenticate", "Bearer realm=\"queryd\", Basic realm=\"queryd\"");
+        qhttp_exchange_set_header(exchange, "WWW-Authenticate",
+                                  is_script(exchange) ? "Bearer realm=\"queryd\""
+                                                      : "Bearer realm=\"queryd\", Basic realm=\"queryd\"");
         qhttp_exchange_fail(exchange, 401, "a token is needed: send that of the token file as Bearer, or as password of Basic");
         return;
     }

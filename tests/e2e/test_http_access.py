@@ -49,6 +49,8 @@ def test_token(start):
             assert "Bearer" in response.headers["WWW-Authenticate"] and "Basic" in response.headers["WWW-Authenticate"]
     response = http.post("CLEAR ALL", UPDATE_TYPE)
     assert response.status == 401
+    assert "Basic" in http.get("/", Sec_Fetch_Mode="navigate").headers["WWW-Authenticate"]
+    assert "Basic" not in http.get("/", Sec_Fetch_Mode="cors").headers["WWW-Authenticate"]  # no page makes a browser ask
 
 
 def test_token_stays(start, bus):

@@ -88,7 +88,7 @@ def test_sparql(page):
     assert page.text(".grid tbody small") == "@en"
     assert [one.text for one in page.find_all(".grid thead th")] == ["#", "person", "name", "age"]
     picture(page, "table")
-    assert page.execute("ASK { <urn:ada> ?p ?o }").startswith("1 rows")
+    assert page.execute("ASK { <urn:ada> ?p ?o }").startswith("1 row,")
     assert page.cells() == [["true"]]
     assert page.execute("SELECT ?x { ?x <urn:nothing> ?y }").startswith("0 rows")
 
@@ -97,7 +97,7 @@ def test_sql(page):
     assert page.execute("SELECT title, year, NULL AS empty, x'00ff' AS bytes, 9007199254740993 AS large FROM song WHERE id < 3",
                         "sql").startswith("2 rows")
     assert page.cells()[0] == ["Song 1", "1961", "", "blob: AP8=", "9007199254740993"]
-    assert page.execute("SELECT 1.2345678901234567 AS real, '<b>x</b>' AS markup", "sql").startswith("1 rows")
+    assert page.execute("SELECT 1.2345678901234567 AS real, '<b>x</b>' AS markup", "sql").startswith("1 row,")
     assert page.cells() == [["1.2345678901234567", "<b>x</b>"]]
 
 
@@ -143,6 +143,16 @@ def test_a_million_rows(page):
     page.type(Keys.ARROW_RIGHT, Keys.ENTER)
     assert page.text("#cell-text") == "row 1" and page.run("return document.getElementById('cell').open")
     page.type(Keys.ESCAPE)
+
+
+def test_result_that_is_cut(page):
+    """An error amid the rows: what came is shown, and called what it is."""
+    text = MILLION.replace("'row '||n AS text", "CASE WHEN n > 200000 THEN abs(-9223372036854775807 - 1) END AS value")
+    assert page.execute("SELECT 'before'", "sql").startswith("1 row,")
+    assert page.execute(text, "sql") == "Failed."
+    assert "not the whole result" in page.text("#problem")
+    assert page.cells()[0][0] == "1" and 1000 < int(page.find(".grid").get_attribute("aria-rowcount")) <= 200001
+    assert page.execute("SELECT 'after'", "sql").startswith("1 row,") and not page.find("#problem").is_displayed()
 
 
 def test_cancel(page, world):
@@ -286,14 +296,14 @@ def test_downloads(page, language, text, expected):
 
 def test_live(page, world):
     page.find("#live").click()
-    assert page.execute("SELECT count(*) AS n, max(title) AS last FROM song", "sql").startswith("1 rows")
+    assert page.execute("SELECT count(*) AS n, max(title) AS last FROM song", "sql").startswith("1 row,")
     page.wait(lambda: page.run("return document.body.dataset.live") == "ready", "the watch")
     assert page.cells() == [["500", "Song 99"]]
     world.update("INSERT INTO song(title) VALUES('Zzz')")
     page.wait(lambda: page.cells() == [["501", "Zzz"]], "the new result")
     world.update("DELETE FROM song WHERE title='Zzz'")
     page.wait(lambda: page.cells() == [["500", "Song 99"]], "the old result")
-    assert page.execute("SELECT (COUNT(*) AS ?n) { ?s <urn:live> ?o }", "sparql").startswith("1 rows")
+    assert page.execute("SELECT (COUNT(*) AS ?n) { ?s <urn:live> ?o }", "sparql").startswith("1 row,")
     page.wait(lambda: page.run("return document.body.dataset.live") == "ready", "the watch")
     world.update("INSERT DATA { <urn:a> <urn:live> 1, 2 }", language="sparql")
     page.wait(lambda: page.cells() == [["2"]], "the new result")
@@ -302,9 +312,9 @@ def test_live(page, world):
 
 
 def test_update(page, world):
-    assert page.execute("INSERT INTO song(title, year) VALUES('Mine', 2000)", "sql").startswith("1 changes")
+    assert page.execute("INSERT INTO song(title, year) VALUES('Mine', 2000)", "sql").startswith("1 change,")
     assert world.query("SELECT year FROM song WHERE title='Mine'") == [(2000,)]
-    assert page.execute("DELETE FROM song WHERE title='Mine'", "sql").startswith("1 changes")
+    assert page.execute("DELETE FROM song WHERE title='Mine'", "sql").startswith("1 change,")
     assert page.execute("PREFIX : <urn:> DELETE WHERE { ?s :live ?o }").startswith("updated")
     assert page.execute("SELECT * { ?s <urn:live> ?o }").startswith("0 rows")
 
@@ -318,7 +328,7 @@ def test_history_after_a_reload(page):
     page.find("#show-history").click()
     page.type("remembered")
     entries = page.find_all("#history-list button")
-    assert len(entries) == 1 and "1 rows" in entries[0].text
+    assert len(entries) == 1 and "1 row" in entries[0].text
     picture(page, "history")
     entries[0].click()
     assert page.run("return document.getElementById('text').value") == "SELECT 'remembered' AS word"

@@ -138,7 +138,7 @@ def test_the_tries_would_succeed(page, other):
 @pytest.mark.parametrize("name", ["evil.example", "127.0.0.1"])
 def test_page_of_a_foreign_origin(page, other, name):
     """On 127.0.0.1 another port is the same site, so that the browser sends the cookie with its requests."""
-    assert page.execute("SELECT ?o { <urn:a> ?p ?o }").startswith("1 rows")  # the session is good
+    assert page.execute("SELECT ?o { <urn:a> ?p ?o }").startswith("1 row,")  # the session is good
     seen = other.attack(page, name, page.server.url)
     assert len(seen) >= 15, seen
     for text in seen:
@@ -146,7 +146,7 @@ def test_page_of_a_foreign_origin(page, other, name):
     assert page.world.query("SELECT * { <urn:evil> ?p ?o }", language="sparql") == []
     page.driver.get_log("browser")  # it has complained about all of that
     page.open()
-    assert page.execute("SELECT ?o { <urn:a> ?p ?o }").startswith("1 rows")
+    assert page.execute("SELECT ?o { <urn:a> ?p ?o }").startswith("1 row,")
 
 
 def test_frame(page):

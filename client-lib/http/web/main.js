@@ -84,10 +84,13 @@ function current() {
   return { language: state.language, text: editor.text, kind: kindOf(editor.text, state.language) };
 }
 
+function countRows(rows) {
+  return `${formatNumber(rows.length)} ${rows.isGraph ? 'triple' : 'row'}${rows.length === 1 ? '' : 's'}`;
+}
+
 function describe(rows, milliseconds) {
-  const bound = rows.isFull ? ` (the page takes no more: download the result, or use LIMIT and OFFSET)` : '';
-  const what = rows.isGraph ? 'triples' : 'rows';
-  return `${formatNumber(rows.length)} ${what}${bound}, ${formatTime(milliseconds)}, ${formatBytes(rows.bytes)}`;
+  const bound = rows.isFull ? ' (the page takes no more: download the result, or use LIMIT and OFFSET)' : '';
+  return `${countRows(rows)}${bound}, ${formatTime(milliseconds)}, ${formatBytes(rows.bytes)}`;
 }
 
 async function runQuery(statement, signal, stays) {
@@ -102,23 +105,27 @@ async function runQuery(statement, signal, stays) {
       isShown = true;
     }
     table.refresh();
-    say(`${formatNumber(rows.length)} rows so far …`);
+    say(`${countRows(rows)} so far …`);
   };
-  await readRows(response, rows, () => {
-    if (performance.now() - drawn < DRAW_PAUSE || stays)
-      return;
-    drawn = performance.now();
-    show();
-  });
-  showRows(rows, stays || isShown);
+  try {
+    await readRows(response, rows, () => {
+      if (performance.now() - drawn < DRAW_PAUSE || stays)
+        return;
+      drawn = performance.now();
+      show();
+    });
+  } finally {
+    if (rows.columns) /* also what came before an error */
+      showRows(rows, stays || isShown);
+  }
   say(describe(rows, performance.now() - start));
-  return `${formatNumber(rows.length)} ${rows.isGraph ? 'triples' : 'rows'}`;
+  return countRows(rows);
 }
 
 async function runUpdate(statement, signal) {
   const start = performance.now();
   const changes = await update(statement.language, statement.text, signal);
-  const note = changes === null ? 'updated' : `${formatNumber(changes)} changes`;
+  const note = changes === null ? 'updated' : `${formatNumber(changes)} change${changes === 1 ? '' : 's'}`;
   say(`${note}, ${formatTime(performance.now() - start)}`);
   catalog.load();
   return note;
