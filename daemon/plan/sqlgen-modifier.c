@@ -1,169 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computed columns, tables of values, and the solution modifiers.
+ * Tables of values, and the solution modifiers.
  */
 #include "daemon/plan/sqlgen-private.h"
 
-#define INLINE_BYTES 24 /* an SQL expression of this size may be written again where its variable stands */
-#define CARRIED_MAX 48  /* columns that one common table expression after the other carries on without using them */
-
-/* --- extend and values ------------------------------------------------------------------------------------------------ */
-
-static gboolean
-any_binding(const QdAlgebra *node, gboolean (*test)(const QdExpression *))
-{
-    for (guint i = 0; i < node->n_bindings; i++) {
-        if (test(node->bindings[i].expression))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-static gboolean
-has_fickle_columns(const QdRelation *relation)
-{
-    for (guint i = 0; i < relation->n_columns; i++) {
-        if (relation->columns[i].fickle)
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/* Whether @expression names a column that is itself computed, so that texts would grow into each other, or values differ. */
-static gboolean
-uses_computed(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
-{
-    QdVariableSet used = { 0 };
-
-    qd_expression_add_all_variables(expression, self->arena, &used);
-    for (guint i = 0; i < relation->n_columns; i++) {
-        const QdColumn *column = &relation->columns[i];
-
-        if ((column->fickle || (!column->plain && column->sql.n_bytes > INLINE_BYTES)) &&
-            qd_variable_set_has(&used, relation->columns[i].variable))
-            return TRUE;
-    }
-    return FALSE;
-}
-
-/*
- * Columns of a long chain of BINDs that the rest of it does not name. They stay in a table of numbered rows, to be joined in
- * the end. Carried from each common table expression to the next they would make SQL of quadratic size, which SQLite compiles
- * in cubic time.
- */
-typedef struct Aside {
-    guint number; /* variable of the rows' number; 0: no table yet */
-    GPtrArray *tables;
-} Aside;
-
-static QdRelation *
-set_aside(QdGenerator *self, Aside *aside, const QdRelation *relation, const QdBinding *rest, guint n_rest)
-{
-    QdRelation *numbered = qd_relation_copy(self, relation);
-    QdRelation *left = qd_relation_new(self);
-    QdRelation *kept = qd_relation_new(self);
-    QdVariableSet used = { 0 };
-    QdRelation *sealed;
-
-    for (guint i = 0; i < n_rest; i++)
-        qd_expression_add_all_variables(rest[i].expression, self->arena, &used);
-    if (aside->number == 0) {
-        QdColumn *column;
-
-        aside->number = qd_ast_add_variable(self->ast, NULL);
-        column = qd_relation_add(self, numbered, aside->number, qd_sql_fill(self->arena, "row_number() OVER ()", NULL, 0));
-        column->certain = column->interned = TRUE;
-    }
-    qd_variable_set_add(&used, self->arena, aside->number);
-    if (self->graph.kind == QD_NODE_VARIABLE) /* what EXISTS asks for */
-        qd_variable_set_add(&used, self->arena, self->graph.variable);
-    sealed = qd_relation_seal(self, numbered, QD_SEAL_MATERIALIZED);
-    qd_relation_take_rows(self, left, sealed);
-    qd_relation_take_rows(self, kept, sealed);
-    for (guint i = 0; i < sealed->n_columns; i++) {
-        const QdColumn *column = &sealed->columns[i];
-        gboolean is_used = column->serial || qd_variable_set_has(&used, column->variable);
-
-        if (is_used)
-            (void) qd_relation_add_column(self, kept, column);
-        if (!is_used || column->variable == aside->number)
-            (void) qd_relation_add_column(self, left, column);
-    }
-    if (left->n_columns > 1)
-        g_ptr_array_add(aside->tables, left);
-    return kept;
-}
-
-/* @relation with what was set aside, and without the number. */
-static QdRelation *
-take_back(QdGenerator *self, const Aside *aside, QdRelation *relation)
-{
-    QdRelation *whole = qd_relation_new(self);
-
-    if (aside->tables->len == 0)
-        return relation;
-    relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
-    for (guint i = 0; i < aside->tables->len; i++)
-        relation = qd_relation_join(self, relation, aside->tables->pdata[i]);
-    qd_relation_take_rows(self, whole, relation);
-    for (guint i = 0; i < relation->n_columns; i++) {
-        if (relation->columns[i].variable != aside->number)
-            (void) qd_relation_add_column(self, whole, &relation->columns[i]);
-    }
-    return whole;
-}
-
-/* SQLite counts about two and a half levels for each table that reads the one before. What is too deep ends here, not after a
- * second. */
-static gboolean
-count_level(QdGenerator *self, guint n_levels)
-{
-    if (self->limits == NULL || n_levels <= qd_limits_get(self->limits, QD_LIMIT_SPARQL_SQL_DEPTH) * 2 / 5)
-        return TRUE;
-    if (self->error == NULL)
-        qd_limit_set_error(
-            &self->error, self->limits, QD_LIMIT_SPARQL_SQL_DEPTH,
-            "a chain of more than %u BINDs that each use the one before: write some of them as one expression, or ask in "
-            "parts",
-            n_levels - 1);
-    return FALSE;
-}
-
-QdRelation *
-qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
-{
-    QdRelation *relation = qd_generator_generate(self, node->children[0], bound);
-    g_autoptr(GPtrArray) tables = g_ptr_array_new();
-    Aside aside = { .tables = tables };
-    guint n_levels = 0;
-
-    relation = qd_relation_copy(self, relation);
-    if (any_binding(node, qd_expression_needs_serial))
-        relation = qd_relation_add_serial(self, relation);
-    for (guint i = 0; i < node->n_bindings; i++) {
-        const QdExpression *expression = node->bindings[i].expression;
-        gboolean seals = uses_computed(self, expression, relation);
-        QdColumn value, *column;
-
-        if (seals && !count_level(self, ++n_levels))
-            return relation;
-        if (seals)
-            relation = relation->n_columns > CARRIED_MAX && node->n_bindings - i > CARRIED_MAX
-                           ? set_aside(self, &aside, relation, node->bindings + i, node->n_bindings - i)
-                           : qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
-        value = qd_expression_make_value(self, expression, relation);
-        column = qd_relation_find(relation, node->bindings[i].variable);
-        if (column == NULL)
-            column = qd_relation_add(self, relation, node->bindings[i].variable, QD_SQL_NONE);
-        *column = value;
-        column->variable = node->bindings[i].variable;
-        column->plain = FALSE;
-        column->serial = FALSE;
-        column->fickle = qd_expression_is_volatile(expression);
-    }
-    relation = take_back(self, &aside, relation);
-    return has_fickle_columns(relation) ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
-}
+/* --- values --------------------------------------------------------------------------------------------------------- */
 
 static QdColumn
 make_cell(QdGenerator *self, guint variable, const QdTerm *term)
@@ -416,6 +257,27 @@ make_distinct_by_tally(QdGenerator *self, const Modifiers *modifiers)
     return qd_generate_tally_distinct(self, &project);
 }
 
+/* The pattern, of which the columns that are projected, or ordered by, are of interest. */
+static QdRelation *
+generate_pattern(QdGenerator *self, const Modifiers *modifiers)
+{
+    QdVariableSet needed = { 0 };
+    QdRelation *by_cases;
+
+    if (modifiers->project == NULL || modifiers->pattern->kind != QD_ALGEBRA_EXTEND || modifiers->pattern == self->seeded)
+        return qd_generator_generate(self, modifiers->pattern, NULL);
+    by_cases = qd_generate_by_cases(self, modifiers->pattern, NULL);
+    if (by_cases != NULL)
+        return by_cases;
+    for (guint i = 0; i < modifiers->project->n_variables; i++)
+        qd_variable_set_add(&needed, self->arena, modifiers->project->variables[i]);
+    for (guint i = 0; modifiers->order != NULL && i < modifiers->order->n_orders; i++)
+        qd_expression_add_all_variables(modifiers->order->orders[i].expression, self->arena, &needed);
+    if (self->graph.kind == QD_NODE_VARIABLE)
+        qd_variable_set_add(&needed, self->arena, self->graph.variable);
+    return qd_generate_extend(self, modifiers->pattern, NULL, &needed);
+}
+
 /* The pattern under the modifiers with the columns that are projected, and what SQL puts after it but the slice. */
 static QdRelation *
 generate_modified(QdGenerator *self, const Modifiers *modifiers, QdSql *ret_tail)
@@ -427,7 +289,7 @@ generate_modified(QdGenerator *self, const Modifiers *modifiers, QdSql *ret_tail
         *ret_tail = write_order(self, modifiers, relation, "", "");
         return relation;
     }
-    relation = qd_generator_generate(self, modifiers->pattern, NULL);
+    relation = generate_pattern(self, modifiers);
     if (self->error != NULL || modifiers->project == NULL)
         return relation;
     if (modifiers->distinct || modifiers->order != NULL)

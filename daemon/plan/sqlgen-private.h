@@ -409,8 +409,10 @@ QdRelation *qd_generate_tally(QdGenerator *self, const QdAlgebra *group);
 /* The same of distinct rows of @project, in no order. */
 QdRelation *qd_generate_tally_distinct(QdGenerator *self, const QdAlgebra *project);
 
+/* sqlgen-extend.c; @needed (nullable): the variables that are of interest outside of it; NULL: all. */
+QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, const QdVariableSet *needed);
+
 /* sqlgen-modifier.c */
-QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_values(QdGenerator *self, const QdValues *values);
 /* PROJECT, DISTINCT, SLICE, ORDER as they lie upon each other. @variables (nullable): the last SELECT's columns, and its text. */
 QdRelation *qd_generate_solution(QdGenerator *self, const QdAlgebra *node);

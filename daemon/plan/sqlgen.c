@@ -378,7 +378,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     case QD_ALGEBRA_FILTER:
         return generate_filter(self, node, bound);
     case QD_ALGEBRA_EXTEND:
-        return qd_generate_extend(self, node, bound);
+        return qd_generate_extend(self, node, bound, NULL);
     case QD_ALGEBRA_GRAPH:
         return qd_generate_graph(self, node, bound);
     case QD_ALGEBRA_SERVICE:

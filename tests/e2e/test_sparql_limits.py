@@ -150,6 +150,7 @@ WIDE = {
     "bind-300-chained": select(":n0 :v ?x0 " + rows(300, "BIND(?x{i} + 1 AS ?x{j})") +
                                " FILTER(?x0 = 0 && ?x137 = 137 && ?x300 = 300)"),
     "bind-400-chained": select("BIND(0 AS ?x0) " + rows(400, "BIND(?x{i} + 1 AS ?x{j})"), items="?x400"),
+    "bind-1000-chained-of-one": select("BIND(0 AS ?x0) " + rows(1000, "BIND(?x{i} + 1 AS ?x{j})"), items="?x1000"),
     "bind-300-chained-in-graphs": select("GRAPH ?g { ?n :p ?m BIND(1 AS ?x0) " + rows(300, "BIND(?x{i} + ?x0 AS ?x{j})") +
                                          " FILTER EXISTS { ?m :p ?k } } FILTER(?x137 = 138)", items="(COUNT(*) AS ?count)"),
     "bind-300-of-unbound": select(":n0 :v ?x0 " +

@@ -21,6 +21,44 @@ test_extend(SparqlFixture *self, gconstpointer data)
     }
 }
 
+/* BINDs that each use the one before, of which the last is of interest, or some, or all; named once, twice, or by EXISTS. */
+static void
+test_chain(SparqlFixture *self, gconstpointer data)
+{
+    static const guint sizes[] = { 1, 2, 3, 7, 8, 20, 47, 48, 49, 50, 100, 200 };
+
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        guint n = sizes[i];
+        g_autofree char *binds = sparql_repeat("BIND(?x{i} + 1 AS ?x{j})", " ", 0, n);
+        g_autofree char *texts = sparql_repeat("BIND(IF(BOUND(?x{i}) && ?x{i} > 5, ?x{i}, ?x{i} + 1) AS ?x{j})", " ", 0, n);
+
+        g_assert_cmpint(sparql_take_number(self, g_strdup_printf("SELECT ?x%u { BIND(1 AS ?x0) %s }", n, binds)), ==, n + 1);
+        g_assert_cmpint(
+            sparql_take_number(self, g_strdup_printf("SELECT (?x%u - ?x%u + ?x0 AS ?d) { BIND(1 AS ?x0) %s }", n, n / 2, binds)),
+            ==, n - n / 2 + 1);
+        g_assert_cmpint(sparql_take_number(self, g_strdup_printf("SELECT (SUM(?x%u) AS ?s) { { SELECT * { ?a :p ?b BIND(1 AS ?x0) "
+                                                                 "%s } } }",
+                                                                 n, binds)),
+                        ==, N * (n + 1));
+        g_assert_cmpint(
+            sparql_take_number(self, g_strdup_printf("SELECT ?x%u { BIND(1 AS ?x0) %s } ORDER BY ?x%u", n, texts, n / 2)), ==,
+            MIN(n + 1, 6));
+        g_assert_cmpint(sparql_take_number(self, g_strdup_printf("SELECT ?e { BIND(1 AS ?x0) %s BIND(EXISTS { ?a :p ?b "
+                                                                 "FILTER(?x%u > 1 && ?a = :n1) } AS ?y) BIND(IF(?y, 7, 8) AS ?e) }",
+                                                                 binds, n)),
+                        ==, 7);
+    }
+}
+
+/* A value that is another each time is made once, also where it is named once and not projected. */
+static void
+test_volatile(SparqlFixture *self, gconstpointer data)
+{
+    g_assert_cmpint(sparql_take_number(self, g_strdup("SELECT (IF(?u = ?v, 1, 0) AS ?n) { BIND(UUID() AS ?r) BIND(STR(?r) AS ?t) "
+                                                      "BIND(CONCAT(?t, 'x') AS ?u) BIND(CONCAT(?t, 'x') AS ?v) }")),
+                    ==, 1);
+}
+
 /* Keys that are unbound are a group of their own; so many keys, aggregates and columns as one likes. */
 static void
 test_group(SparqlFixture *self, gconstpointer data)
@@ -157,6 +195,8 @@ main(int argc, char **argv)
 #define ADD(path, func) \
     g_test_add("/plan/sqlgen-modifier/" path, SparqlFixture, NULL, sparql_fixture_set_up_circle, func, sparql_fixture_tear_down)
     ADD("extend", test_extend);
+    ADD("chain", test_chain);
+    ADD("volatile", test_volatile);
     ADD("group", test_group);
     ADD("distinct", test_distinct);
     ADD("order", test_order);
