@@ -51,6 +51,7 @@ struct _QueryCursor {
     QueryHeld held;          /* query-set-aside.c: what another thread may do while no call is under way */
     gboolean page_in_source; /* the current page is in memory of the channel or the direct run */
     gpointer kept[3];        /* (owned) (nullable): memory of the current page, when it is not */
+    QueryWhole *kept_whole;  /* (owned) (nullable): the same, of a whole result */
     QueryBacklog *backlog;   /* (nullable): what comes before the rest of the channel or the direct run */
 };
 

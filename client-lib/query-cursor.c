@@ -9,6 +9,7 @@
 #include "client-lib/query-cursor-private.h"
 
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-whole.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 
@@ -137,6 +138,7 @@ drop_kept_page(QueryCursor *self)
 {
     for (guint i = 0; i < G_N_ELEMENTS(self->kept); i++)
         g_clear_pointer(&self->kept[i], g_free);
+    g_clear_pointer(&self->kept_whole, query_whole_unref);
     self->page_in_source = FALSE;
 }
 
@@ -211,6 +213,17 @@ end_in_transaction(QueryCursor *self)
     }
 }
 
+/* Of a whole result in shared memory the END is there already. */
+static void
+end_whole(QueryCursor *self)
+{
+    QueryRecord record;
+
+    if (query_channel_drop_whole(self->channel) && query_channel_receive(self->channel, &record, NULL) == QUERY_IO_DONE &&
+        record.kind == QW_KIND_END)
+        give_channel_back(self, g_steal_pointer(&self->channel));
+}
+
 void
 query_cursor_close(QueryCursor *self)
 {
@@ -220,6 +233,8 @@ query_cursor_close(QueryCursor *self)
     if (self->opener.is_transaction && self->state == QUERY_CURSOR_OPEN)
         end_in_transaction(self);
     g_clear_pointer(&self->backlog, query_backlog_free);
+    if (self->state == QUERY_CURSOR_OPEN && self->channel != NULL)
+        end_whole(self);
     for (guint i = 0; self->state == QUERY_CURSOR_OPEN && self->channel != NULL && i < CLOSE_MAX_RECORDS; i++) {
         gboolean has_row;
 
@@ -290,6 +305,7 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     case QW_KIND_BATCH:
     case QW_KIND_RING:
     case QW_KIND_PAGE:
+    case QW_KIND_WHOLE:
         break;
     }
     return end_with_protocol_error(self, "a record out of turn", error);

@@ -60,7 +60,7 @@ set_aside_channel(QueryCursor *self, gint64 deadline_usec)
     QueryIo io;
 
     if (self->page_in_source)
-        query_channel_detach_page(self->channel, self->kept);
+        query_channel_detach_page(self->channel, self->kept, &self->kept_whole);
     self->page_in_source = FALSE;
     io = read_rest(self, deadline_usec);
     if (io == QUERY_IO_WANT_READ)

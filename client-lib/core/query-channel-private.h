@@ -8,6 +8,7 @@
 
 #include "client-lib/core/query-channel.h"
 #include "client-lib/core/query-ring.h"
+#include "client-lib/core/query-whole.h"
 #include "client-lib/wire/wire-spin.h"
 
 struct QueryChannel {
@@ -32,6 +33,8 @@ struct QueryChannel {
     QwSpin spin;
     gint64 awake_until_usec; /* 0: not waiting awake */
 
-    int passed_fds[2]; /* that came with bytes, until their RING is read; -1 */
+    int passed_fds[2]; /* that came with bytes, until their RING or WHOLE is read; -1 */
     QueryRing *ring;   /* (nullable): of the result that comes */
+    QueryWhole *whole; /* (nullable): the same */
+    guint32 whole_serial;
 };

@@ -64,6 +64,7 @@ query_channel_free(QueryChannel *self)
     close_fd(&self->passed_fds[0]);
     close_fd(&self->passed_fds[1]);
     query_ring_free(self->ring);
+    query_whole_unref(self->whole);
     g_queue_clear_full(&self->outgoing, outgoing_free);
     g_byte_array_unref(self->out);
     g_free(self->buffer);
@@ -93,9 +94,12 @@ query_channel_get_transport(const QueryChannel *self)
 int
 query_channel_steal_fd(QueryChannel *self)
 {
+    QwKind kind = QW_KIND_ROWS;
     int fd = self->fd;
 
-    if (self->start != self->end || self->chunks.active)
+    /* a reader elsewhere may not know WHOLE, which is the first record if it comes at all */
+    if (self->start != self->end || self->chunks.active || query_channel_peek(self, &kind, NULL) == QUERY_IO_FAILED ||
+        self->start != self->end || kind == QW_KIND_WHOLE)
         return -1;
 
     self->fd = -1;
@@ -402,6 +406,38 @@ take_page(QueryChannel *self, const QwHeader *page, QueryRecord *ret_record, GEr
     return QUERY_IO_DONE;
 }
 
+static gboolean
+take_whole(QueryChannel *self, const QwHeader *header, const guint8 *body, GError **error)
+{
+    int fd = self->passed_fds[0];
+    QwWhole shape;
+
+    if (qw_whole_decode(header, body, &shape) < 0 || fd < 0) {
+        (void) fail_protocol(error, "a WHOLE that is not valid");
+        return FALSE;
+    }
+
+    self->passed_fds[0] = -1;
+    g_clear_pointer(&self->whole, query_whole_unref);
+    self->whole = query_whole_new(&shape, fd, error);
+    self->whole_serial = header->serial;
+    return self->whole != NULL;
+}
+
+static QueryIo
+take_page_of_whole(QueryChannel *self, QueryRecord *ret_record, GError **error)
+{
+    QwHeader header;
+    const guint8 *page = query_whole_take(self->whole, self->page_size, &header);
+
+    if (page == NULL)
+        return fail_protocol(error, "something in a result that is not a page");
+
+    *ret_record = (QueryRecord){ QW_KIND_ROWS, header.count, self->whole_serial, page + QW_HEADER_SIZE,
+                                 header.size - QW_HEADER_SIZE };
+    return QUERY_IO_DONE;
+}
+
 static QueryIo
 receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GError **error)
 {
@@ -413,6 +449,8 @@ receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GE
         g_clear_pointer(&self->assembled, g_free);
 
     for (;;) {
+        if (self->whole != NULL && query_whole_has_more(self->whole))
+            return take_page_of_whole(self, ret_record, error);
         io = next_record(self, exactly, &header, error);
         if (io != QUERY_IO_DONE)
             return io;
@@ -424,12 +462,16 @@ receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GE
                 return fail_protocol(error, "another record in the middle of a large one");
             if (header.kind == QW_KIND_RING && !take_ring(self, &header, body, error))
                 return QUERY_IO_FAILED;
-            if (header.kind == QW_KIND_RING)
+            if (header.kind == QW_KIND_WHOLE && !take_whole(self, &header, body, error))
+                return QUERY_IO_FAILED;
+            if (header.kind == QW_KIND_RING || header.kind == QW_KIND_WHOLE)
                 continue;
             if (header.kind == QW_KIND_PAGE)
                 return take_page(self, &header, ret_record, error);
-            if (header.kind != QW_KIND_ROWS) /* the result ends here, and its ring */
+            if (header.kind != QW_KIND_ROWS) { /* the result ends here, and its memory */
                 g_clear_pointer(&self->ring, query_ring_free);
+                g_clear_pointer(&self->whole, query_whole_unref);
+            }
             *ret_record = (QueryRecord){ (QwKind) header.kind, header.count, header.serial, body, header.size - QW_HEADER_SIZE };
             return QUERY_IO_DONE;
         }
@@ -497,10 +539,11 @@ query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
 }
 
 void
-query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3])
+query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3], QueryWhole **ret_whole)
 {
     gsize n_left = self->end - self->start;
 
+    *ret_whole = self->whole != NULL ? query_whole_ref(self->whole) : NULL;
     ret_blocks[0] = self->buffer;
     if (self->buffer != NULL) {
         self->buffer = g_malloc(self->capacity);
@@ -510,6 +553,15 @@ query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3])
     }
     ret_blocks[1] = self->chunks.active ? NULL : g_steal_pointer(&self->assembled);
     ret_blocks[2] = self->ring != NULL ? query_ring_detach_page(self->ring) : NULL;
+}
+
+gboolean
+query_channel_drop_whole(QueryChannel *self)
+{
+    gboolean is_there = self->whole != NULL;
+
+    g_clear_pointer(&self->whole, query_whole_unref);
+    return is_there;
 }
 
 /* ----------------------------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "client-lib/wire/wire-record.h"
 
 typedef struct QueryChannel QueryChannel;
+typedef struct QueryWhole QueryWhole;
 
 typedef enum QueryIo {
     QUERY_IO_DONE,
@@ -121,10 +122,13 @@ QueryIo query_channel_receive_exactly(QueryChannel *self, QueryRecord *ret_recor
 /**
  * query_channel_detach_page:
  * @ret_blocks: (out caller-allocates): memory that the caller frees, or NULLs
+ * @ret_whole: (out) (transfer full) (nullable): the same, of a whole result in shared memory
  *
  * The record taken last stays good for as long as the caller keeps the memory, also when more is received.
  */
-void query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3]);
+void query_channel_detach_page(QueryChannel *self, gpointer ret_blocks[3], QueryWhole **ret_whole);
+/* The pages of a whole result in shared memory that are left are not taken. Returns: whether there is one */
+gboolean query_channel_drop_whole(QueryChannel *self);
 
 /**
  * query_channel_wait:

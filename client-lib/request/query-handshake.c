@@ -31,15 +31,23 @@ get_transport_name(QueryTransport transport)
     return "auto"; /* a number from the application */
 }
 
-/* @is_full: with options that an older daemon does not know */
+/* What an older daemon does not know: its answer to the first is BadParameter. */
+typedef enum Extent {
+    WITH_WHOLE_RESULTS,
+    WITH_DETAILS,
+    WITH_NOTHING_NEW,
+} Extent;
+
 static GVariant *
-build_prepare_arguments(const QueryCommand *command, QueryTransport transport, gboolean is_full)
+build_prepare_arguments(const QueryCommand *command, QueryTransport transport, Extent extent)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
     g_variant_builder_add(&options, "{sv}", "page_size", g_variant_new_uint32(PAGE_SIZE));
-    if (is_full) {
+    if (extent <= WITH_WHOLE_RESULTS && transport != QUERY_TRANSPORT_SOCKETPAIR)
+        g_variant_builder_add(&options, "{sv}", "whole_results", g_variant_new_boolean(TRUE));
+    if (extent <= WITH_DETAILS) {
         g_variant_builder_add(&options, "{sv}", "error_details", g_variant_new_boolean(TRUE));
         g_variant_builder_add(&options, "{sv}", "schema_details", g_variant_new_boolean(TRUE));
         /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
@@ -87,13 +95,13 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
 }
 
 static GVariant *
-call_prepare(QueryRequest *self, QueryTransport transport, gboolean is_full, GUnixFDList **ret_fds, GCancellable *cancellable,
+call_prepare(QueryRequest *self, QueryTransport transport, Extent extent, GUnixFDList **ret_fds, GCancellable *cancellable,
              GError **error)
 {
     return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
-                                           .arguments = build_prepare_arguments(self->command, transport, is_full),
+                                           .arguments = build_prepare_arguments(self->command, transport, extent),
                                            .reply_type = "(ha(ss)a{sv})",
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                            .fd = -1 },
@@ -113,10 +121,11 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     QueryTransport transport = query_pool_get_transport(self->endpoint.pool);
     gint32 handle;
 
-    reply = call_prepare(self, transport, TRUE, &fds, cancellable, &failure);
-    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) { /* perhaps an older daemon */
-        g_clear_error(&failure);
-        reply = call_prepare(self, transport, FALSE, &fds, cancellable, &failure);
+    reply = call_prepare(self, transport, WITH_WHOLE_RESULTS, &fds, cancellable, &failure);
+    for (Extent extent = WITH_DETAILS;
+         extent <= WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER); extent++) {
+        g_clear_error(&failure); /* perhaps an older daemon */
+        reply = call_prepare(self, transport, extent, &fds, cancellable, &failure);
     }
     if (reply == NULL) {
         g_propagate_error(error, g_steal_pointer(&failure));

@@ -16,6 +16,7 @@ kind_is_known(uint8_t kind, QwDirection direction)
     case QW_KIND_ERROR:
     case QW_KIND_RING:
     case QW_KIND_PAGE:
+    case QW_KIND_WHOLE:
         return direction == QW_TO_CLIENT;
     case QW_KIND_PREPARE:
     case QW_KIND_FETCH:
@@ -72,7 +73,8 @@ chunks_begin(QwChunks *chunks, const QwHeader *header, const uint8_t *body, size
 {
     if (chunks->active || body_size < QW_CHUNK_PREFIX_SIZE)
         return -EBADMSG;
-    if (body[0] == QW_KIND_CHUNK || body[0] == QW_KIND_RING || body[0] == QW_KIND_PAGE || !kind_is_known(body[0], direction))
+    if (body[0] == QW_KIND_CHUNK || body[0] == QW_KIND_RING || body[0] == QW_KIND_PAGE || body[0] == QW_KIND_WHOLE ||
+        !kind_is_known(body[0], direction))
         return -EBADMSG;
     if (body[1] != 0 || body[2] != 0 || body[3] != 0)
         return -EBADMSG;

@@ -35,6 +35,7 @@ typedef enum QwKind {
     QW_KIND_ERROR = 'X',
     QW_KIND_RING = 'G', /* wire-ring.h */
     QW_KIND_PAGE = 'A',
+    QW_KIND_WHOLE = 'W', /* wire-whole.h */
     /* both directions */
     QW_KIND_CHUNK = 'K',
     /* client → daemon */

@@ -20,6 +20,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->page_size = setup->channel.page_size;
     channel->error_details = setup->error_details;
     channel->schema_details = setup->channel.schema_details;
+    channel->whole_results = setup->channel.whole_results && !qd_transport_is_pipe(setup->channel.transport);
     channel->refuses_control = setup->channel.refuses_control;
     channel->client = qd_client_ref(client);
     qd_channel_init_task(channel);

@@ -62,6 +62,7 @@ typedef enum QdPeerState {
 } QdPeerState;
 
 typedef struct QdChannel QdChannel;
+typedef struct QdSealedPages QdSealedPages;
 typedef struct QdChannelTransaction QdChannelTransaction;
 
 typedef struct QdRequest {
@@ -127,9 +128,10 @@ typedef struct QdChannelInput {
 
 /* What may be remembered of the run. */
 typedef struct QdChannelFill {
-    GBytes *key;       /* (owned) (nullable): by which it would be found */
-    GByteArray *pages; /* (owned) (nullable): it is being kept */
-    uint64_t number;   /* of the last change before it was read */
+    GBytes *key;         /* (owned) (nullable): by which it would be found */
+    GByteArray *pages;   /* (owned) (nullable): it is being kept */
+    QdSealedPages *file; /* (owned) (nullable): where these have gone, since they are many */
+    uint64_t number;     /* of the last change before it was read */
 } QdChannelFill;
 
 /* The request in work, if it reads. */
@@ -200,6 +202,7 @@ struct QdChannel {
     gsize page_size;
     gboolean error_details;   /* ERROR records have them */
     gboolean schema_details;  /* flags of SCHEMA that readers of before refuse */
+    gboolean whole_results;   /* the peer maps whole results */
     gboolean refuses_control; /* BEGIN, COMMIT and ROLLBACK by text */
     QdClient *client;         /* (owned reference) */
     QdTask task;

@@ -6,7 +6,9 @@
  * Invariant: a page is copied only where it is a part of a result that becomes whole.
  */
 #include <string.h>
+#include <sys/socket.h>
 
+#include "client-lib/wire/wire-whole.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/notify/read-set.h"
 #include "daemon/read/client.h"
@@ -16,7 +18,7 @@
 
 /* Longer texts and parameters are not looked for. */
 #define KEY_BYTES_MAX (64 * 1024)
-/* A result goes out at once, as one piece. */
+/* Such a result goes out at once, as one piece; a larger one is shared. */
 #define RESULT_BYTES_MAX (64 * 1024)
 
 static void
@@ -66,12 +68,40 @@ qd_channel_drop_fill(QdChannel *self)
 {
     g_clear_pointer(&self->work.fill.key, g_bytes_unref);
     g_clear_pointer(&self->work.fill.pages, g_byte_array_unref);
+    if (self->work.fill.file != NULL)
+        qd_result_memory_give_shared(self->context->results, qd_sealed_pages_get_size(self->work.fill.file));
+    g_clear_pointer(&self->work.fill.file, qd_sealed_pages_unref);
+}
+
+/* WHOLE with its descriptor, and END. FALSE: nothing was sent. */
+static gboolean
+send_whole(const QdChannel *self, const QdRememberedResult *result, const QwEnd *end)
+{
+    const QwWhole whole = { .n_bytes = qd_sealed_pages_get_size(result->file), .n_rows = result->n_rows };
+    int fd = qd_sealed_pages_get_fd(result->file);
+    uint8_t whole_body[QW_WHOLE_BODY_SIZE];
+    uint8_t end_body[QW_END_BODY_SIZE];
+    uint8_t records[2 * QW_HEADER_SIZE + QW_WHOLE_BODY_SIZE + QW_END_BODY_SIZE];
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = { 0 };
+    struct iovec iov = { .iov_base = records };
+    struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control };
+    struct cmsghdr *cmsg = CMSG_FIRSTHDR(&message);
+
+    qw_whole_encode(&whole, whole_body);
+    qw_end_encode(end, end_body);
+    iov.iov_len = qw_record_encode(records, QW_KIND_WHOLE, 0, self->work.request->serial, whole_body, sizeof whole_body);
+    iov.iov_len += qw_record_encode(records + iov.iov_len, QW_KIND_END, 0, self->work.request->serial, end_body, sizeof end_body);
+    *cmsg = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd) };
+    memcpy(CMSG_DATA(cmsg), &fd, sizeof fd);
+    return sendmsg(self->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t) iov.iov_len;
 }
 
 static void
-answer(QdChannel *self, const QdRememberedResult *result, uint64_t generation)
+put_pages(QdChannel *self, const QdRememberedResult *result, const QwEnd *end)
 {
-    QwEnd end = { .n_rows = result->n_rows, .generation = generation };
     gsize n_bytes;
     const uint8_t *data = g_bytes_get_data(result->pages, &n_bytes);
     const uint32_t serial = self->work.request->serial;
@@ -84,14 +114,28 @@ answer(QdChannel *self, const QdRememberedResult *result, uint64_t generation)
         qd_channel_put_record(self, QW_KIND_ROWS, header.count, serial, data + at + QW_HEADER_SIZE, header.size - QW_HEADER_SIZE);
         at += header.size;
     }
+    qd_channel_put_end(self, end, serial);
+}
+
+/* FALSE: it cannot be sent so. */
+static gboolean
+answer(QdChannel *self, const QdRememberedResult *result, uint64_t generation)
+{
+    QwEnd end = { .n_rows = result->n_rows,
+                  .generation = generation,
+                  .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec };
+
+    if (result->file != NULL && (!self->whole_results || !send_whole(self, result, &end)))
+        return FALSE;
     __atomic_add_fetch(&self->context->counters.n_rows, result->n_rows, __ATOMIC_RELAXED);
-    end.elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec;
     qd_channel_discharge_whole_request(self, self->work.request);
-    qd_channel_put_end(self, &end, serial);
+    if (result->file == NULL)
+        put_pages(self, result, &end);
     qd_registry_remove(self->context->registry, &self->entry);
     if (qd_channel_flush(self) < 0)
         qd_channel_note_peer(self, QD_PEER_GONE);
     qd_channel_end_request(self);
+    return TRUE;
 }
 
 /* NULL: what it reads is not known, or it is everything. */
@@ -150,8 +194,7 @@ qd_channel_recall(QdChannel *self)
     recall = qd_result_memory_recall(memory, &key, &result);
     if (recall == QD_RECALL_FOUND) {
         qd_channel_drop_fill(self);
-        answer(self, &result, generation);
-        return TRUE;
+        return answer(self, &result, generation);
     }
     if (may_keep(self, recall))
         self->work.fill.pages = g_byte_array_new();
@@ -159,17 +202,41 @@ qd_channel_recall(QdChannel *self)
     return FALSE;
 }
 
+/* In shared memory, which takes time from others: not while they wait. Returns: whether it was */
+static gboolean
+fill_file(QdChannel *self, const uint8_t *data, gsize n_bytes)
+{
+    QdResultMemory *memory = self->context->results;
+    QdChannelFill *fill = &self->work.fill;
+
+    if (fill->file == NULL)
+        fill->file = qd_sealed_pages_new();
+    if (fill->file == NULL || qd_workers_has_waiting(self->context->workers))
+        return FALSE;
+    if (!qd_result_memory_take_shared(memory, n_bytes)) { /* it is too large */
+        (void) qd_result_memory_watch(memory, fill->key, 0, NULL);
+        return FALSE;
+    }
+    if (qd_sealed_pages_append(fill->file, data, n_bytes))
+        return TRUE;
+    qd_result_memory_give_shared(memory, n_bytes);
+    return FALSE;
+}
+
 void
 qd_channel_fill_page(QdChannel *self, const uint8_t *record, gsize size)
 {
     GByteArray *pages = self->work.fill.pages;
+    gboolean is_small = pages->len + size <= MIN(RESULT_BYTES_MAX, qd_result_memory_get_room(self->context->results));
 
-    if (pages->len + size > MIN(RESULT_BYTES_MAX, qd_result_memory_get_room(self->context->results))) {
-        (void) qd_result_memory_watch(self->context->results, self->work.fill.key, 0, NULL);
-        qd_channel_drop_fill(self);
+    if (self->work.fill.file == NULL && is_small) {
+        g_byte_array_append(pages, record, (guint) size);
         return;
     }
-    g_byte_array_append(pages, record, (guint) size);
+    if (!self->whole_results || (pages->len > 0 && !fill_file(self, pages->data, pages->len)) || !fill_file(self, record, size))
+        qd_channel_drop_fill(self);
+    else
+        g_byte_array_set_size(pages, 0);
 }
 
 void
@@ -191,7 +258,11 @@ qd_channel_remember(QdChannel *self, uint64_t cost_usec)
         qd_result_memory_note(memory, self->work.fill.key);
         return;
     }
-    result.pages = g_byte_array_free_to_bytes(g_steal_pointer(&self->work.fill.pages));
+    if (self->work.fill.file != NULL && !qd_sealed_pages_seal(self->work.fill.file))
+        return;
+    result.file = g_steal_pointer(&self->work.fill.file);
+    if (result.file == NULL)
+        result.pages = g_byte_array_free_to_bytes(g_steal_pointer(&self->work.fill.pages));
     qd_result_memory_keep(memory, self->client, self->work.fill.key, self->work.fill.number, &result);
     qd_remembered_result_clear(&result);
 }

@@ -46,6 +46,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
         func("results_saved_usec_total", results.saved_usec, user_data);
         func("results_remembered", results.n_results, user_data);
         func("result_memory_bytes", results.n_bytes, user_data);
+        func("result_shared_bytes", results.n_shared_bytes, user_data);
         func("snapshots", qd_pool_get_n_leased(self->context.pool), user_data);
         func("connections", qd_pool_get_n_open(self->context.pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->context.writer), user_data);

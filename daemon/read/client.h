@@ -25,7 +25,8 @@ typedef enum QdCharge {
     QD_CHARGE_LARGE_PAGES,   /* in bytes */
     QD_CHARGE_SUBSCRIPTION,
     QD_CHARGE_SUBSCRIPTION_BYTES,
-    QD_CHARGE_RESULTS, /* in bytes: that are remembered for it */
+    QD_CHARGE_RESULTS,        /* in bytes: that are remembered for it */
+    QD_CHARGE_SHARED_RESULTS, /* in bytes: the same in shared memory */
     QD_N_CHARGES,
 } QdCharge;
 

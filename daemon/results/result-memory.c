@@ -5,6 +5,7 @@
 #include "daemon/results/result-memory.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "client-lib/wire/wire-recent.h"
 #include "daemon/results/result-watch.h"
@@ -14,6 +15,8 @@
 #define ENTRIES_MAX 4096
 /* One result takes this part of what all may, at most. */
 #define SHARE_OF_ONE 4
+/* Of the machine, for all files. */
+#define SHARE_OF_MEMORY 8
 
 typedef struct Entry {
     GBytes *key;
@@ -39,6 +42,16 @@ void
 qd_remembered_result_clear(QdRememberedResult *self)
 {
     g_clear_pointer(&self->pages, g_bytes_unref);
+    g_clear_pointer(&self->file, qd_sealed_pages_unref);
+}
+
+static void
+take_references(QdRememberedResult *self)
+{
+    if (self->pages != NULL)
+        (void) g_bytes_ref(self->pages);
+    if (self->file != NULL)
+        (void) qd_sealed_pages_ref(self->file);
 }
 
 QdResultMemory *
@@ -62,17 +75,29 @@ get_size(const Entry *entry)
     return ENTRY_BYTES + g_bytes_get_size(entry->key) + (entry->result.pages != NULL ? g_bytes_get_size(entry->result.pages) : 0);
 }
 
+static gboolean
+is_kept(const Entry *entry)
+{
+    return entry->result.pages != NULL || entry->result.file != NULL;
+}
+
 static void
 drop_pages(QdResultMemory *self, Entry *entry)
 {
     guint n_bytes;
 
-    if (entry->result.pages == NULL)
+    if (!is_kept(entry))
         return;
-    n_bytes = (guint) g_bytes_get_size(entry->result.pages);
-    self->counters.n_bytes -= n_bytes;
     self->counters.n_results--;
-    qd_client_discharge_many(entry->client, QD_CHARGE_RESULTS, n_bytes);
+    if (entry->result.file != NULL) {
+        n_bytes = (guint) qd_sealed_pages_get_size(entry->result.file);
+        self->counters.n_shared_bytes -= n_bytes;
+        qd_client_discharge_many(entry->client, QD_CHARGE_SHARED_RESULTS, n_bytes);
+    } else {
+        n_bytes = (guint) g_bytes_get_size(entry->result.pages);
+        self->counters.n_bytes -= n_bytes;
+        qd_client_discharge_many(entry->client, QD_CHARGE_RESULTS, n_bytes);
+    }
     g_clear_pointer(&entry->client, qd_client_unref);
     qd_remembered_result_clear(&entry->result);
 }
@@ -182,11 +207,11 @@ judge(QdResultMemory *self, Entry *entry, const QdResultKey *key, QdRememberedRe
         entry->number = qd_result_watch_get_number(self->watch);
         return QD_RECALL_NOTHING;
     }
-    if (entry->result.pages == NULL || entry->result.signature != key->signature)
+    if (!is_kept(entry) || entry->result.signature != key->signature)
         return QD_RECALL_WORTHY;
 
     *ret_result = entry->result;
-    (void) g_bytes_ref(ret_result->pages);
+    take_references(ret_result);
     return QD_RECALL_FOUND;
 }
 
@@ -251,26 +276,86 @@ qd_result_memory_watch(QdResultMemory *self, GBytes *key, guint64 number, const 
     return entry != NULL && reads != NULL;
 }
 
+static gboolean
+charge(const QdResultMemory *self, QdClient *client, const QdRememberedResult *result)
+{
+    if (result->file != NULL)
+        return qd_client_charge_many(client, QD_CHARGE_SHARED_RESULTS, (guint) qd_sealed_pages_get_size(result->file),
+                                     qd_limits_get(self->limits, QD_LIMIT_RESULT_SHARED_BYTES));
+    return qd_client_charge_many(client, QD_CHARGE_RESULTS, (guint) g_bytes_get_size(result->pages),
+                                 qd_limits_get(self->limits, QD_LIMIT_RESULT_MEMORY_PER_CLIENT_BYTES));
+}
+
 void
 qd_result_memory_keep(QdResultMemory *self, QdClient *client, GBytes *key, guint64 number, const QdRememberedResult *result)
 {
-    gsize n_bytes = g_bytes_get_size(result->pages);
+    gsize n_bytes = result->file == NULL ? g_bytes_get_size(result->pages) : 0;
+    gboolean is_over = TRUE;
     Entry *entry;
 
     pthread_mutex_lock(&self->mutex);
     if (find(self, key) != NULL) /* the one used last: room is made by others */
         make_room(self, n_bytes);
     entry = find(self, key);
-    if (entry != NULL && entry->cells != NULL && !entry->is_refused && entry->result.pages == NULL &&
-        qd_client_charge_many(client, QD_CHARGE_RESULTS, (guint) n_bytes,
-                              qd_limits_get(self->limits, QD_LIMIT_RESULT_MEMORY_PER_CLIENT_BYTES))) {
+    if (entry != NULL && entry->cells != NULL && !entry->is_refused && !is_kept(entry) && charge(self, client, result)) {
         entry->result = *result;
-        (void) g_bytes_ref(result->pages);
+        take_references(&entry->result);
         entry->client = qd_client_ref(client);
         entry->number = number;
         self->counters.n_bytes += n_bytes;
         self->counters.n_results++;
+        is_over = FALSE;
     }
+    if (is_over && result->file != NULL)
+        self->counters.n_shared_bytes -= qd_sealed_pages_get_size(result->file);
+    pthread_mutex_unlock(&self->mutex);
+}
+
+/* Shared memory -------------------------------------------------------------------------------------------------------------- */
+
+static guint64
+get_max_shared(const QdResultMemory *self)
+{
+    guint64 n_memory_bytes = (guint64) sysconf(_SC_PHYS_PAGES) * (guint64) sysconf(_SC_PAGESIZE);
+
+    return MIN(qd_limits_get(self->limits, QD_LIMIT_RESULT_SHARED_BYTES), n_memory_bytes / SHARE_OF_MEMORY);
+}
+
+/* FALSE: there is none. */
+static gboolean
+drop_oldest_file(QdResultMemory *self)
+{
+    for (guint i = 0; i < self->recent.n; i++) {
+        Entry *entry = self->recent.items[i];
+
+        if (entry->result.file == NULL)
+            continue;
+        drop_pages(self, entry);
+        return TRUE;
+    }
+    return FALSE;
+}
+
+gboolean
+qd_result_memory_take_shared(QdResultMemory *self, gsize n_bytes)
+{
+    guint64 max = get_max_shared(self);
+    gboolean is_room = TRUE;
+
+    pthread_mutex_lock(&self->mutex);
+    while (is_room && self->counters.n_shared_bytes + n_bytes > max)
+        is_room = drop_oldest_file(self);
+    if (is_room)
+        self->counters.n_shared_bytes += n_bytes;
+    pthread_mutex_unlock(&self->mutex);
+    return is_room;
+}
+
+void
+qd_result_memory_give_shared(QdResultMemory *self, gsize n_bytes)
+{
+    pthread_mutex_lock(&self->mutex);
+    self->counters.n_shared_bytes -= n_bytes;
     pthread_mutex_unlock(&self->mutex);
 }
 

@@ -13,6 +13,7 @@
 
 #include "daemon/notify/read-set.h"
 #include "daemon/read/client.h"
+#include "daemon/results/sealed-pages.h"
 
 typedef struct QdResultMemory QdResultMemory;
 
@@ -24,7 +25,8 @@ typedef struct QdResultKey {
 
 /* A result as it is kept. */
 typedef struct QdRememberedResult {
-    GBytes *pages; /* (owned): ROWS records, each with a header of another request */
+    GBytes *pages;       /* (owned) (nullable): ROWS records, each with a header of another request; or: */
+    QdSealedPages *file; /* (owned) (nullable): that holds them */
     guint64 n_rows;
     guint64 signature;
     guint64 cost_usec; /* what it took to make it */
@@ -42,6 +44,7 @@ typedef struct QdResultCounters {
     guint64 n_misses; /* of statements that take long */
     guint64 n_results;
     guint64 n_bytes;
+    guint64 n_shared_bytes; /* of files */
     guint64 saved_usec;
 } QdResultCounters;
 
@@ -61,11 +64,16 @@ void qd_result_memory_note(QdResultMemory *self, GBytes *key);
 /* @reads: (nullable): what one that is NOTED reads, by the schema after @number; NULL: it is never to be kept. Returns: whether it
  * may be kept */
 gboolean qd_result_memory_watch(QdResultMemory *self, GBytes *key, guint64 number, const QdReadSet *reads);
-/* @result: (transfer none): of one that is watched, read after @number. @client is charged. */
+/* @result: (transfer none): of one that is watched, read after @number. @client is charged. Of a file the memory has the shared
+ * memory that was taken. */
 void qd_result_memory_keep(QdResultMemory *self, QdClient *client, GBytes *key, guint64 number, const QdRememberedResult *result);
 
-/* So large a result may be kept. */
+/* So large a result may be kept in pages. */
 gsize qd_result_memory_get_room(const QdResultMemory *self);
+/* Shared memory for a file that is being filled, in place of what was used longest ago. FALSE: there is not so much. */
+gboolean qd_result_memory_take_shared(QdResultMemory *self, gsize n_bytes);
+/* The file is not kept. */
+void qd_result_memory_give_shared(QdResultMemory *self, gsize n_bytes);
 /* Everything goes, as the memory that it took. */
 void qd_result_memory_clear(QdResultMemory *self);
 QdResultCounters qd_result_memory_get_counters(QdResultMemory *self);

@@ -118,6 +118,7 @@ static const QdOption option_table[] = {
     { "results", 's', QD_TAKES(RESULTS), AT(execution.fresh), .choice = { "remembered", "fresh" } },
     { "error_details", 'b', QD_TAKES(ERROR_DETAILS), AT(error_details) },
     { "schema_details", 'b', QD_TAKES(SCHEMA_DETAILS), AT(channel.schema_details) },
+    { "whole_results", 'b', QD_TAKES(WHOLE_RESULTS), AT(channel.whole_results) },
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), AT(media_type) },
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },

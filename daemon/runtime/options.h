@@ -24,6 +24,7 @@ typedef enum QdOptionId {
     QD_OPTION_RESULTS,
     QD_OPTION_ERROR_DETAILS,
     QD_OPTION_SCHEMA_DETAILS,
+    QD_OPTION_WHOLE_RESULTS,
     QD_OPTION_TEXT_TRANSACTIONS,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
@@ -71,6 +72,7 @@ typedef struct QdChannelOptions {
     QdTransport transport;
     uint32_t page_size;       /* bytes; 0: default */
     gboolean refuses_control; /* it takes no BEGIN, COMMIT or ROLLBACK by text */
+    gboolean whole_results;   /* the caller maps whole results */
     gboolean schema_details;  /* the caller reads flags of SCHEMA that readers of before refuse */
 } QdChannelOptions;
 

@@ -11,7 +11,7 @@ import sys
 
 NULL, INTEGER, FLOAT, TEXT, BLOB, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED = range(9)
 HAS_NUL = {TEXT, IRI, BNODE, LITERAL_LANG, LITERAL_TYPED}
-TO_CLIENT = frozenset(b"SREXKGA")
+TO_CLIENT = frozenset(b"SREXKGAW")
 TO_DAEMON = frozenset(b"PFTCBMLK")
 ERROR_NAMES = (
     "", "Syntax", "Unsupported", "BadParameter", "Constraint", "ReadOnly", "Busy", "TooBig", "TooComplex", "Timeout",
@@ -223,12 +223,31 @@ class Ring:
         return page
 
 
+class Whole:
+    """A whole result in shared memory: section 15."""
+
+    def __init__(self, record, fds):
+        check(len(fds) == 1 and len(record.body) == 16 and record.count == 0, "WHOLE without its descriptor")
+        self.n_bytes, self.n_rows = struct.unpack("<QQ", record.body)
+        self.serial, self.offset = record.serial, 0
+        check(os.fstat(fds[0]).st_size == self.n_bytes, "shared memory of another size")
+        self.file = mmap.mmap(fds[0], self.n_bytes, prot=mmap.PROT_READ)
+        os.close(fds[0])
+
+    def take(self, page_size, kinds):
+        size, kind, flags, count, _ = decode_header(self.file[self.offset:self.offset + 16], page_size, kinds)
+        check(kind == ord("R") and size <= self.n_bytes - self.offset, "no page in the result")
+        start, self.offset = self.offset + 16, self.offset + size
+        return Record(kind, flags, count, self.serial, self.file[start:self.offset])
+
+
 class WireReader:
     """Reads records from read(n) -> bytes (fewer only at the end of the stream); take_fds() -> those that came with them."""
 
     def __init__(self, read, page_size=65536, kinds=TO_CLIENT, take_fds=lambda: []):
         self.read, self.page_size, self.kinds, self.take_fds = read, page_size, kinds, take_fds
         self.ring, self.n_ring_pages = None, 0
+        self.whole, self.n_wholes = None, 0
         self.schema, self.end, self.n_columns = None, None, 0
 
     def read_exactly(self, n):
@@ -247,7 +266,13 @@ class WireReader:
         return Record(kind, flags, count, serial, self.read_exactly(size - 16) if size > 16 else b"")
 
     def plain_record(self):
+        if self.whole is not None and self.whole.offset < self.whole.n_bytes:
+            return self.whole.take(self.page_size, self.kinds)
         record = self.socket_record()
+        if record.kind == ord("W"):
+            self.whole = Whole(record, self.take_fds())
+            self.n_wholes += 1
+            return self.plain_record()
         if record.kind == ord("G"):
             self.ring = Ring(record, self.take_fds(), self.page_size)
             return self.plain_record()
@@ -259,7 +284,7 @@ class WireReader:
             check(size == record.count and kind == ord("R") and serial == record.serial, "no page in the ring")
             return Record(kind, flags, count, serial, page[16:])
         if record.kind in b"EX":
-            self.ring = None
+            self.ring = self.whole = None
         return record
 
     def record(self):
