@@ -25,6 +25,7 @@ struct QdSamples {
     GHashTable *pairs;  /* QdTriple → double */
     GHashTable *walks;  /* Walk → itself */
     GHashTable *scans;  /* Scan → itself */
+    GHashTable *lists;  /* List → itself */
     GHashTable *orders; /* (nullable): of join-search.c */
     QdSample *context;  /* (nullable) (not owned): solutions before a join that is made for each of them */
 };

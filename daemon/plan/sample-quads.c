@@ -13,6 +13,7 @@
 #define SCANS_MAX 128     /* remembered: 0.8 MiB */
 #define SCANNED_MAX 8192  /* quads over which the first rows are spread: 1 ms */
 #define WALKS_MAX 4096    /* remembered: 2 MiB */
+#define LISTED_MAX 2048   /* the same: 3 MiB */
 #define QUADS_OF_NODE 3   /* at a guess: a path of no length begins at each node */
 
 /* Where a path that repeats leads to, for all samples of a statement. */
@@ -64,6 +65,13 @@ scan_equal(gconstpointer a, gconstpointer b)
     return memcmp(a, b, sizeof(QdQuadIds)) == 0;
 }
 
+/* Quads of one pattern, up to FOUND_MAX: other orders of a join ask for them again. */
+typedef struct List {
+    QdQuadIds pattern;
+    guint n;
+    QdQuadIds quads[];
+} List;
+
 QdSamples *
 qd_samples_new(void)
 {
@@ -73,6 +81,7 @@ qd_samples_new(void)
     self->pairs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     self->walks = g_hash_table_new_full(walk_hash, walk_equal, NULL, g_free);
     self->scans = g_hash_table_new_full(scan_hash, scan_equal, NULL, g_free);
+    self->lists = g_hash_table_new_full(scan_hash, scan_equal, NULL, g_free);
     return self;
 }
 
@@ -158,6 +167,31 @@ list(QdSample *self, gint64 s, gint64 p, gint64 o, guint stride, guint n_max, Qd
     return self->is_full ? 0 : catalog->list_quads(catalog->data, &(QdQuadIds){ s, p, o }, stride, n_max, quads);
 }
 
+/* The first FOUND_MAX quads of a pattern at most, which are remembered. */
+static guint
+list_once(QdSample *self, gint64 s, gint64 p, gint64 o, QdQuadIds *quads)
+{
+    const QdQuadIds pattern = { s, p, o };
+    List *known = g_hash_table_lookup(self->samples->lists, &pattern);
+    guint n;
+
+    if (known == NULL) {
+        n = list(self, s, p, o, 1, FOUND_MAX, quads);
+        known = g_malloc(sizeof *known + n * sizeof *quads);
+        known->pattern = pattern;
+        known->n = n;
+        memcpy(known->quads, quads, n * sizeof *quads);
+        if (self->is_full || g_hash_table_size(self->samples->lists) >= LISTED_MAX)
+            g_hash_table_remove_all(self->samples->lists);
+        g_hash_table_add(self->samples->lists, known);
+        return n;
+    }
+    self->is_full = self->is_full || self->samples->n_lists++ >= LISTS_MAX;
+    n = self->is_full ? 0 : known->n;
+    memcpy(quads, known->quads, n * sizeof *quads);
+    return n;
+}
+
 /* --- triples ---------------------------------------------------------------------------------------------------------- */
 
 double
@@ -229,7 +263,7 @@ qd_sample_extend_triple(QdSample *self, const QdTriple *triple, const QdSampleRo
         quads = scan->quads;
         share = n > 0 ? MAX(1, qd_sample_count_quads(self->generator, triple) / n) : 1;
     } else {
-        n = list(self, s, p, o, 1, FOUND_MAX, listed);
+        n = list_once(self, s, p, o, listed);
     }
     for (guint i = 0; i < n; i++) {
         QdSampleRow found = *row;
@@ -319,7 +353,7 @@ walk(QdSample *self, const QdPath *path, gint64 from, gboolean backward, Nodes *
     case QD_PATH_LINK:
         if (!qd_sample_read_node(self, &iri, NULL, &p))
             return TRUE;
-        n = list(self, backward ? 0 : from, p, backward ? from : 0, 1, FOUND_MAX, quads);
+        n = list_once(self, backward ? 0 : from, p, backward ? from : 0, quads);
         for (guint i = 0; i < n; i++)
             add_node(nodes, backward ? quads[i].s : quads[i].o);
         return TRUE;

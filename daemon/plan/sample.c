@@ -22,6 +22,7 @@ qd_samples_free(QdSamples *self)
         g_hash_table_unref(self->pairs);
         g_hash_table_unref(self->walks);
         g_hash_table_unref(self->scans);
+        g_hash_table_unref(self->lists);
         g_clear_pointer(&self->orders, g_hash_table_unref);
         g_free(self);
     }
