@@ -130,6 +130,12 @@ qd_client_discharge(QdClient *self, QdCharge charge)
     qd_client_discharge_many(self, charge, 1);
 }
 
+guint
+qd_client_get_n_charged(const QdClient *self, QdCharge charge)
+{
+    return (guint) g_atomic_int_get(&self->charges[charge]);
+}
+
 gboolean
 qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error)
 {

@@ -18,7 +18,8 @@ typedef enum QdCharge {
     QD_CHARGE_CHANNEL,
     QD_CHARGE_SNAPSHOT,
     QD_CHARGE_RUNNING,
-    QD_CHARGE_LONG, /* of those running, the ones that take long */
+    QD_CHARGE_LONG,   /* of those running, the ones that take long */
+    QD_CHARGE_BESIDE, /* run beside these, and are none of them */
     QD_CHARGE_JOB,
     QD_CHARGE_RING,          /* in bytes */
     QD_CHARGE_REQUEST_BYTES, /* of requests, but for few of each channel */
@@ -59,6 +60,7 @@ void qd_client_discharge(QdClient *self, QdCharge charge);
 /* The same for @n units at once. */
 gboolean qd_client_charge_many(QdClient *self, QdCharge charge, guint n, uint64_t limit);
 void qd_client_discharge_many(QdClient *self, QdCharge charge, guint n);
+guint qd_client_get_n_charged(const QdClient *self, QdCharge charge);
 
 /* Clients: what is charged to each process. One object for each process (or sandbox) that calls; kept by the bus layer while
  * the peer lives. */

@@ -17,6 +17,7 @@ typedef struct Slot {
     gboolean is_long;   /* one of n_long */
     gboolean is_beside; /* one of n_beside, and none of n_running */
     guint n_ticks;      /* since it was taken */
+    QdClient *client;   /* that has it */
     QdThread *thread;   /* NULL: not one of ours */
 } Slot;
 
@@ -60,6 +61,8 @@ take_long(QdRunSlots *self, QdClient *client)
         slot.is_beside = FALSE;
         self->n_beside--;
         self->n_running++;
+        qd_client_discharge(client, QD_CHARGE_BESIDE);
+        (void) qd_client_charge(client, QD_CHARGE_RUNNING, UINT64_MAX);
     }
     return TRUE;
 }
@@ -78,6 +81,7 @@ qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced)
     }
     self->n_running++;
     slot.is_taken = TRUE;
+    slot.client = client;
     slot.n_ticks = 0;
     return TRUE;
 }
@@ -89,7 +93,7 @@ qd_run_slots_give(QdRunSlots *self, QdClient *client)
         self->n_beside--;
     else
         self->n_running--;
-    qd_client_discharge(client, QD_CHARGE_RUNNING);
+    qd_client_discharge(client, slot.is_beside ? QD_CHARGE_BESIDE : QD_CHARGE_RUNNING);
     if (slot.is_long) {
         self->n_long--;
         qd_client_discharge(client, QD_CHARGE_LONG);
@@ -132,36 +136,54 @@ qd_run_slots_count_tick(QdRunSlots *self, guint n_over)
     self->n_over = n_over;
 }
 
+/* TRUE: it holds a slot for short ones, of all or of its client. More places beside are left than its client has. */
+static gboolean
+can_go_beside(const QdRunSlots *self, const Slot *each)
+{
+    if (!each->is_taken || each->is_long || each->is_beside || each->n_ticks < BESIDE_TICKS)
+        return FALSE;
+    if (self->n_running <= qd_limits_get(self->limits, QD_LIMIT_RUNNING) &&
+        qd_client_get_n_charged(each->client, QD_CHARGE_RUNNING) <= qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT))
+        return FALSE;
+    return self->n_beside + qd_client_get_n_charged(each->client, QD_CHARGE_BESIDE) <
+           qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE);
+}
+
 /* The one that has held its thread longest and does not leave it by now, although it could. */
 static Slot *
-find_holder(QdRunSlots *self)
+find_holder(const QdRunSlots *self)
 {
     Slot *found = NULL;
 
     for (guint i = 0; i < self->threads->len; i++) {
         Slot *each = self->threads->pdata[i];
 
-        if (each->is_taken && !each->is_long && !each->is_beside && each->n_ticks >= BESIDE_TICKS &&
-            (found == NULL || each->n_ticks > found->n_ticks))
+        if (can_go_beside(self, each) && (found == NULL || each->n_ticks > found->n_ticks))
             found = each;
     }
     return found;
 }
 
+static void
+put_beside(QdRunSlots *self, Slot *holder)
+{
+    holder->is_beside = TRUE;
+    self->n_beside++;
+    self->n_running--;
+    (void) qd_client_charge(holder->client, QD_CHARGE_BESIDE, UINT64_MAX);
+    qd_client_discharge(holder->client, QD_CHARGE_RUNNING);
+    if (holder->thread != NULL)
+        qd_thread_set_batch(holder->thread, TRUE);
+}
+
 gboolean
 qd_run_slots_make_room(QdRunSlots *self)
 {
-    guint max_running = (guint) qd_limits_get(self->limits, QD_LIMIT_RUNNING);
     gboolean made = FALSE;
     Slot *holder;
 
-    while (self->n_running > max_running && self->n_beside < qd_limits_get(self->limits, QD_LIMIT_RUNNING_BESIDE) &&
-           (holder = find_holder(self)) != NULL) {
-        holder->is_beside = TRUE;
-        self->n_beside++;
-        self->n_running--;
-        if (holder->thread != NULL)
-            qd_thread_set_batch(holder->thread, TRUE);
+    while ((holder = find_holder(self)) != NULL) {
+        put_beside(self, holder);
         made = TRUE;
     }
     return made;

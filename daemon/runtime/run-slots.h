@@ -4,7 +4,7 @@
  *
  * Each thread has at most one slot. As many tasks as the limit `running` may be long. For all and for each client there are two
  * more slots, which only short tasks keep. What holds one of these and cannot leave it runs beside the others, in a thread in
- * addition.
+ * addition. Then it has none of its client's slots either: the short tasks of its client go on.
  *
  * Place: room runtime, private to workers.c, whose mutex is held in each call but qd_run_slot_set_batch().
  */
@@ -42,5 +42,6 @@ void qd_run_slot_set_batch(gboolean batch);
 
 /* A tick of the interrupter. */
 void qd_run_slots_count_tick(QdRunSlots *self, guint n_over);
-/* Where no slot is left for what is short, those that hold one run beside the others. Returns: whether a slot came free */
+/* Those that hold a slot for what is short, of all or of their client, run beside the others. A client gets such a place while more
+ * are left than it has. Returns: whether a slot came free */
 gboolean qd_run_slots_make_room(QdRunSlots *self);

@@ -132,17 +132,15 @@ def test_a_hang_up_ends_them_all(store):
 
 
 def test_rows_before_a_long_step_keep_no_thread(store):
-    """A query that has given rows cannot be put off: threads are added for those, and others are served.
-
-    Four of one client run long at once, and two beside these: the seventh waits until the first ones have ended at their deadlines.
-    """
-    text = f"SELECT x FROM t UNION ALL SELECT {DEAR} FROM t"
-    channels = [store.caller().prepare(text, timeout_ms=5000) for _ in range(12)]
+    """A query that has given rows cannot be put off: threads are added for those, and short ones of their own client are served."""
+    text = f"SELECT x FROM t UNION ALL SELECT {DEAR} FROM (SELECT a.id AS id FROM t a, t b)"
+    channels = [store.prepare(text, timeout_ms=0) for _ in range(12)]
     for channel in channels:
         channel.send_fetch()
         assert channel.recv(16)
     for _ in range(20):
         assert store.query("SELECT x FROM t WHERE id = 7")
+    assert len(store.queries()) == 12, "none has made way by its end"
     for channel in channels:
         channel.close()
     wait_until(lambda: not store.queries(), "their end", 5)

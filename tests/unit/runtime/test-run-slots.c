@@ -209,6 +209,33 @@ test_beside(Fixture *self, gconstpointer data)
         (void) ask(self, i, GIVE, self->client);
 }
 
+/* A client's long ones leave the slots for its short ones, even where others' slots are free; half of the places are for it. */
+static void
+test_beside_of_a_client(Fixture *self, gconstpointer data)
+{
+    self->limits.values[QD_LIMIT_RUNNING] = 10;
+    self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 1;
+    self->limits.values[QD_LIMIT_RUNNING_BESIDE] = 4;
+    for (guint i = 0; i < 1 + QD_RUN_SLOTS_SPARE; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_cmpuint(ask(self, 0, BECOME_LONG, self->client), ==, QD_LONG_GRANTED);
+    g_assert_false(ask(self, 3, TAKE, self->client));
+    tick(self, 2, 0);
+    g_assert_true(qd_run_slots_make_room(&self->slots));
+    g_assert_cmpuint(self->slots.n_beside, ==, 2);
+    for (guint i = 3; i < 3 + QD_RUN_SLOTS_SPARE; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    tick(self, 2, 0);
+    g_assert_false(qd_run_slots_make_room(&self->slots)); /* the other two are for others */
+    (void) ask(self, 0, GIVE, self->client);
+    g_assert_cmpuint(ask(self, 1, BECOME_LONG, self->client), ==, QD_LONG_GRANTED); /* it leaves its place beside */
+    g_assert_cmpuint(self->slots.n_beside, ==, 1);
+    g_assert_cmpint(self->client->charges[QD_CHARGE_RUNNING], ==, 3);
+    g_assert_true(qd_run_slots_make_room(&self->slots));
+    for (guint i = 1; i < 5; i++)
+        (void) ask(self, i, GIVE, self->client);
+}
+
 /* Those that run beside share about one core; the others rest while one is to end. */
 static void
 test_rest(Fixture *self, gconstpointer data)
@@ -237,6 +264,7 @@ main(int argc, char **argv)
     ADD("limit-of-a-client", test_limit_of_a_client);
     ADD("sliced", test_sliced);
     ADD("beside", test_beside);
+    ADD("beside-of-a-client", test_beside_of_a_client);
     ADD("rest", test_rest);
     return g_test_run();
 }
