@@ -186,7 +186,7 @@ fit_to_store(Restore *self, QdConnection *live, GError **error)
     gint64 new_size = 0;
     gint64 old_encoding = 0;
     gint64 new_encoding = 0;
-    const char *encoding = "SELECT instr('UTF-8 UTF-16le UTF-16be', encoding) FROM pragma_encoding";
+    const char *encoding = "SELECT instr('UTF-8 UTF-16le UTF-16be', encoding) FROM temp.pragma_encoding";
 
     if (!qd_connection_get_int64(live, "PRAGMA page_size", &old_size, error) ||
         !qd_connection_get_int64(self->source, "PRAGMA page_size", &new_size, error) ||

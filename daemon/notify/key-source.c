@@ -109,8 +109,8 @@ find_key(QdConnection *connection, sqlite3_stmt *stmt, const char *table)
     gboolean ok = TRUE;
     guint n = 0;
 
-    if (sqlite3_prepare_v2(qd_connection_get_db(connection), "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk", -1,
-                           &keys, NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(qd_connection_get_db(connection), "SELECT name FROM temp.pragma_table_info(?1) WHERE pk > 0 ORDER BY pk",
+                           -1, &keys, NULL) != SQLITE_OK)
         return NULL;
     (void) sqlite3_bind_text(keys, 1, table, -1, SQLITE_STATIC);
     while (sqlite3_step(keys) == SQLITE_ROW || n == 0) {

@@ -153,7 +153,7 @@ prepare(QdConnection *connection, const char *sql, const char *table)
 static gboolean
 is_real_table(QdConnection *connection, const char *table)
 {
-    const char *sql = "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ?1";
+    const char *sql = "SELECT 1 FROM temp.pragma_table_list WHERE schema = 'main' AND type = 'table' AND name = ?1";
     sqlite3_stmt *stmt = prepare(connection, sql, table);
     gboolean is_real = stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW;
 
@@ -171,7 +171,7 @@ look_up(QdConnection *connection, const char *table)
     sqlite3_stmt *stmt = NULL;
 
     if (is_known)
-        stmt = prepare(connection, "SELECT cid, name, pk, hidden FROM pragma_table_xinfo(?1) ORDER BY pk", table);
+        stmt = prepare(connection, "SELECT cid, name, pk, hidden FROM temp.pragma_table_xinfo(?1) ORDER BY pk", table);
     while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
         if (sqlite3_column_int(stmt, 3) != 0 || self->n_columns == KEY_COLUMNS_MAX) {
             is_known = FALSE;

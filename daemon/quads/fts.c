@@ -30,8 +30,8 @@ typedef enum Statement { STATEMENT_LIST, STATEMENT_ADD, STATEMENT_DROP, N_STATEM
 
 static const char *const statement_texts[N_STATEMENTS] = {
     [STATEMENT_LIST] = "SELECT id FROM queryd_fulltext",
-    [STATEMENT_ADD] = ADD " AND id IN (SELECT value FROM json_each(?1))",
-    [STATEMENT_DROP] = DROP " AND id IN (SELECT value FROM json_each(?1))",
+    [STATEMENT_ADD] = ADD " AND id IN (SELECT value FROM temp.json_each(?1))",
+    [STATEMENT_DROP] = DROP " AND id IN (SELECT value FROM temp.json_each(?1))",
 };
 
 static const struct {

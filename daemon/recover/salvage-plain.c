@@ -84,7 +84,7 @@ append_columns(GString *out, sqlite3 *model, const char *table, gboolean *ret_co
     sqlite3_stmt *stmt = NULL;
 
     (void) sqlite3_prepare_v2(model,
-                              "SELECT name, type, hidden<>0, \"notnull\", dflt_value FROM pragma_table_xinfo(?)"
+                              "SELECT name, type, hidden<>0, \"notnull\", dflt_value FROM temp.pragma_table_xinfo(?)"
                               " WHERE hidden<>2 ORDER BY cid",
                               -1, &stmt, NULL);
     (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
@@ -109,28 +109,28 @@ append_texts(GString *out, sqlite3 *model, const char *table, const char *sql)
 }
 
 /* A key of one INTEGER column that is not the rowid (INTEGER PRIMARY KEY DESC) would become it. */
-static const char
-    primary_key[] = "SELECT CASE WHEN count(*)=1 AND upper(max(type))='INTEGER' AND"
-                    " EXISTS(SELECT 1 FROM pragma_index_list(?1) WHERE origin='pk') AND NOT (SELECT wr FROM pragma_table_list(?1))"
-                    " THEN ', UNIQUE(' ELSE ', PRIMARY KEY(' END || group_concat(printf('\"%w\"', name), ', ') || ')'"
-                    " FROM (SELECT name, type FROM pragma_table_xinfo(?1) WHERE pk>0 ORDER BY pk)";
+static const char primary_key[] =
+    "SELECT CASE WHEN count(*)=1 AND upper(max(type))='INTEGER' AND"
+    " EXISTS(SELECT 1 FROM temp.pragma_index_list(?1) WHERE origin='pk') AND NOT (SELECT wr FROM temp.pragma_table_list(?1))"
+    " THEN ', UNIQUE(' ELSE ', PRIMARY KEY(' END || group_concat(printf('\"%w\"', name), ', ') || ')'"
+    " FROM (SELECT name, type FROM temp.pragma_table_xinfo(?1) WHERE pk>0 ORDER BY pk)";
 static const char unique_keys[] =
-    "SELECT ', UNIQUE(' || (SELECT group_concat(printf('\"%w\"', name), ', ') FROM pragma_index_info(l.name)) || ')'"
-    " FROM pragma_index_list(?1) l WHERE origin='u' AND NOT EXISTS(SELECT 1 FROM pragma_index_info(l.name) i,"
-    " pragma_table_xinfo(?1) c WHERE c.cid=i.cid AND c.hidden=2)";
+    "SELECT ', UNIQUE(' || (SELECT group_concat(printf('\"%w\"', name), ', ') FROM temp.pragma_index_info(l.name)) || ')'"
+    " FROM temp.pragma_index_list(?1) l WHERE origin='u' AND NOT EXISTS(SELECT 1 FROM temp.pragma_index_info(l.name) i,"
+    " temp.pragma_table_xinfo(?1) c WHERE c.cid=i.cid AND c.hidden=2)";
 static const char foreign_keys[] =
     "SELECT ', FOREIGN KEY(' || group_concat(printf('\"%w\"', \"from\"), ', ') || printf(') REFERENCES \"%w\"', \"table\")"
     " || coalesce('(' || group_concat(printf('\"%w\"', nullif(\"to\", '')), ', ') || ')', '')"
-    " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM pragma_foreign_key_list(?1) GROUP BY id";
+    " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM temp.pragma_foreign_key_list(?1) GROUP BY id";
 static const char options[] = "SELECT CASE WHEN wr THEN ' WITHOUT ROWID' || CASE WHEN strict THEN ', STRICT' ELSE '' END"
-                              " WHEN strict THEN ' STRICT' END FROM pragma_table_list(?1)";
+                              " WHEN strict THEN ' STRICT' END FROM temp.pragma_table_list(?1)";
 
 static void
 note_computed_columns(QdSalvage *self, sqlite3 *model, const char *table)
 {
     sqlite3_stmt *stmt = NULL;
 
-    (void) sqlite3_prepare_v2(model, "SELECT name FROM pragma_table_xinfo(?) WHERE hidden=2 ORDER BY cid", -1, &stmt, NULL);
+    (void) sqlite3_prepare_v2(model, "SELECT name FROM temp.pragma_table_xinfo(?) WHERE hidden=2 ORDER BY cid", -1, &stmt, NULL);
     (void) sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
         qd_salvage_report_note(self->report, "column '%s' of table '%s', computed where it is read, is lost",

@@ -116,22 +116,22 @@ read_columns(QdRowWriter *self, GError **error)
 {
     QdSalvage *salvage = self->salvage;
 
-    if (!foreach_row(salvage, "SELECT 1 FROM pragma_table_list(?) WHERE schema='main' AND wr", self->table, note_without_rowid,
+    if (!foreach_row(salvage, "SELECT 1 FROM temp.pragma_table_list(?) WHERE schema='main' AND wr", self->table, note_without_rowid,
                      self, error))
         return FALSE;
     if (!self->of_rowids)
         return foreach_row(salvage,
-                           "SELECT t.name, t.hidden<>0, x.key FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x,"
-                           " pragma_table_xinfo(?1) t WHERE l.origin='pk' AND t.cid=x.cid ORDER BY x.seqno",
+                           "SELECT t.name, t.hidden<>0, x.key FROM temp.pragma_index_list(?1) l, temp.pragma_index_xinfo(l.name) x,"
+                           " temp.pragma_table_xinfo(?1) t WHERE l.origin='pk' AND t.cid=x.cid ORDER BY x.seqno",
                            self->table, add_column, self, error);
 
-    if (!foreach_row(salvage, "SELECT name, hidden<>0, 0 FROM pragma_table_xinfo(?) WHERE hidden<>2 ORDER BY cid", self->table,
+    if (!foreach_row(salvage, "SELECT name, hidden<>0, 0 FROM temp.pragma_table_xinfo(?) WHERE hidden<>2 ORDER BY cid", self->table,
                      add_column, self, error))
         return FALSE;
     self->rowid_column = self->columns->len;
     if (!foreach_row(salvage,
-                     "SELECT name FROM pragma_table_xinfo(?1) WHERE pk=1 AND NOT EXISTS"
-                     " (SELECT 1 FROM pragma_index_list(?1) WHERE origin='pk')",
+                     "SELECT name FROM temp.pragma_table_xinfo(?1) WHERE pk=1 AND NOT EXISTS"
+                     " (SELECT 1 FROM temp.pragma_index_list(?1) WHERE origin='pk')",
                      self->table, note_rowid_column, self, error))
         return FALSE;
     if (self->rowid_column == self->columns->len)

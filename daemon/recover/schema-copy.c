@@ -49,7 +49,7 @@ static guint32
 get_encoding(QdConnection *connection)
 {
     return get_number(connection,
-                      "SELECT CASE encoding WHEN 'UTF-16le' THEN 2 WHEN 'UTF-16be' THEN 3 ELSE 1 END FROM pragma_encoding");
+                      "SELECT CASE encoding WHEN 'UTF-16le' THEN 2 WHEN 'UTF-16be' THEN 3 ELSE 1 END FROM temp.pragma_encoding");
 }
 
 static const char *

@@ -143,10 +143,11 @@ void
 qd_builtin_learn(sqlite3 *db)
 {
     /* aggregates have no such flag */
-    learn_names(db,
-                "SELECT DISTINCT name FROM pragma_function_list WHERE type='s' AND flags & " G_STRINGIFY(SQLITE_DETERMINISTIC) "=0",
-                stable_functions, G_N_ELEMENTS(stable_functions), &volatile_functions);
-    learn_names(db, "SELECT DISTINCT name FROM pragma_function_list WHERE type IN ('a','w')", NULL, 0, &aggregate_functions);
+    learn_names(
+        db,
+        "SELECT DISTINCT name FROM temp.pragma_function_list WHERE type='s' AND flags & " G_STRINGIFY(SQLITE_DETERMINISTIC) "=0",
+        stable_functions, G_N_ELEMENTS(stable_functions), &volatile_functions);
+    learn_names(db, "SELECT DISTINCT name FROM temp.pragma_function_list WHERE type IN ('a','w')", NULL, 0, &aggregate_functions);
 }
 
 gboolean

@@ -97,7 +97,7 @@ add_columns(Found *self, const char *table, const char *name, GPtrArray *columns
 static void
 find_key(Found *self, sqlite3 *db, const char *table, const char *text)
 {
-    g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM pragma_table_xinfo(?1) WHERE pk > 0 ORDER BY pk", table);
+    g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM temp.pragma_table_xinfo(?1) WHERE pk > 0 ORDER BY pk", table);
 
     add_columns(self, table, NULL, columns, text);
 }
@@ -115,13 +115,14 @@ find_rowid(Found *self, const char *table, const char *text)
 static void
 find_index(Found *self, sqlite3 *db, const char *table, const char *text)
 {
-    sqlite3_stmt *stmt = prepare(db, "SELECT name, origin FROM pragma_index_list(?1) WHERE \"unique\" AND origin <> 'pk'", table);
+    sqlite3_stmt *stmt = prepare(db, "SELECT name, origin FROM temp.pragma_index_list(?1) WHERE \"unique\" AND origin <> 'pk'",
+                                 table);
 
     while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
         g_autofree char *name = g_strdup((const char *) sqlite3_column_text(stmt, 0));
         gboolean is_named = g_strcmp0((const char *) sqlite3_column_text(stmt, 1), "c") == 0; /* SQLite names that of a UNIQUE */
         char *quoted = sqlite3_mprintf("index '%q'", name);
-        g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM pragma_index_info(?1) ORDER BY seqno", name);
+        g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM temp.pragma_index_info(?1) ORDER BY seqno", name);
 
         if (g_strcmp0(quoted, text) == 0)
             add_candidate(self, table, name, g_ptr_array_ref(columns));
@@ -136,7 +137,7 @@ find_index(Found *self, sqlite3 *db, const char *table, const char *text)
 static void
 find_column(Found *self, sqlite3 *db, const char *table, const char *text, gboolean whole)
 {
-    g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM pragma_table_xinfo(?1)", table);
+    g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM temp.pragma_table_xinfo(?1)", table);
 
     for (guint i = 0; i < columns->len; i++) {
         g_autofree char *own = g_strdup_printf("%s%s.%s", whole ? "" : " column ", table, (const char *) columns->pdata[i]);
@@ -175,7 +176,7 @@ find_foreign_keys(Found *self, sqlite3 *db, char *const *tables)
 {
     sqlite3_stmt *stmt = prepare(db,
                                  "SELECT m.name, f.\"table\", f.\"from\", f.seq FROM sqlite_schema AS m,"
-                                 " pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' ORDER BY m.rowid, f.id, f.seq",
+                                 " temp.pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table' ORDER BY m.rowid, f.id, f.seq",
                                  NULL);
     gboolean is_candidate = FALSE;
 

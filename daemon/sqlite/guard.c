@@ -487,13 +487,34 @@ check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char
     }
 }
 
+/*
+ * A statement of ours may set off a trigger of a client's table, by a foreign key that a file brought along. Such a trigger has the
+ * client's rights only. No trigger is ours.
+ */
+static int
+check_foreign_trigger(int action, const char *a, const char *b)
+{
+    switch (action) {
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+        return is_reserved(a) ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_READ:
+        return g_ascii_strcasecmp(a, KEY_TABLE) == 0 ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_FUNCTION:
+        return list_has(payload_functions, G_N_ELEMENTS(payload_functions), b) ? SQLITE_DENY : SQLITE_OK;
+    default: /* SQLite's numbers, not our enum: a trigger does nothing else */
+        return SQLITE_OK;
+    }
+}
+
 static int
 authorize(void *data, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
     QdGuard *self = data;
 
     if (self->policy == QD_POLICY_INTERNAL)
-        return SQLITE_OK;
+        return trigger == NULL || is_reserved(trigger) ? SQLITE_OK : check_foreign_trigger(action, a != NULL ? a : "", b);
     if (self->vacuuming)
         return check_vacuum(self, action, a != NULL ? a : "", b, database);
 

@@ -48,14 +48,24 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
     "ALTER TABLE queryd_predicate ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0; UPDATE queryd_predicate SET stamp=random();",
 };
 
-gint64
-qd_schema_count_reserved_names(QdConnection *connection)
+gboolean
+qd_schema_count_reserved_names(QdConnection *connection, gint64 *ret_n, GError **error)
 {
-    gint64 n = -1;
+    return qd_connection_get_int64(
+        connection, "SELECT count(*) FROM sqlite_schema WHERE substr(name, 1, 7)='queryd_' COLLATE NOCASE", ret_n, error);
+}
 
-    (void) qd_connection_get_int64(
-        connection, "SELECT count(*) FROM sqlite_schema WHERE substr(name, 1, 7)='queryd_' COLLATE NOCASE", &n, NULL);
-    return n;
+/* An identifier has no escapes: the definition has the name as it is. */
+gboolean
+qd_schema_count_reserved_parents(QdConnection *connection, gint64 *ret_n, GError **error)
+{
+    return qd_connection_get_int64(connection,
+                                   "SELECT count(*) FROM sqlite_schema AS m, temp.pragma_foreign_key_list(m.name) AS f WHERE"
+                                   " m.type='table' AND m.sql LIKE '%queryd\\_%' ESCAPE '\\' AND"
+                                   " substr(f.\"table\", 1, 7)='queryd_' COLLATE NOCASE AND NOT"
+                                   " (f.\"table\"='queryd_payload' COLLATE NOCASE AND f.seq=0 AND"
+                                   " coalesce(f.\"to\", 'id')='id' COLLATE NOCASE)",
+                                   ret_n, error);
 }
 
 gboolean

@@ -49,8 +49,10 @@ gboolean qd_schema_check(QdConnection *connection, const QdLimits *limits, GErro
 #define QD_SCHEMA_FINGERPRINT UINT64_C(0xcc24da5f323c4d)
 uint64_t qd_schema_get_fingerprint(QdConnection *connection);
 
-/* Tables, views, indexes and triggers whose names begin as ours do, as the transaction sees them. -1: they cannot be read */
-gint64 qd_schema_count_reserved_names(QdConnection *connection);
+/* As the transaction sees them: tables, views, indexes and triggers whose names begin as ours do. The others are foreign keys of
+ * clients' tables that refer to such a name. The id of a payload is for clients to refer to, and does not count. */
+gboolean qd_schema_count_reserved_names(QdConnection *connection, gint64 *ret_n, GError **error);
+gboolean qd_schema_count_reserved_parents(QdConnection *connection, gint64 *ret_n, GError **error);
 
 /* The file's version; 0 when it is no store yet. */
 gboolean qd_schema_get_version(QdConnection *connection, gint64 *ret_version, GError **error);

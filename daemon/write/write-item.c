@@ -198,23 +198,44 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
     return TRUE;
 }
 
+typedef struct Reserved {
+    gint64 n_names;
+    gint64 n_parents;
+} Reserved;
+
+static gboolean
+count_reserved(QdConnection *connection, Reserved *ret_reserved, GError **error)
+{
+    return qd_schema_count_reserved_names(connection, &ret_reserved->n_names, error) &&
+           qd_schema_count_reserved_parents(connection, &ret_reserved->n_parents, error);
+}
+
 /*
- * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. So the
- * names that there are after it are looked at; the caller undoes what has failed.
+ * ALTER TABLE t RENAME TO …: SQLite's authorizer hears the old name only, and a virtual table renames tables of its own. Of a
+ * foreign key it hears nothing. One that referred to a table of ours would let a client's triggers run within our own statements,
+ * or make these fail. So the schema is looked at afterwards; the caller undoes what has failed.
  */
 static gboolean
-execute_alter(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
-              const QdLimits *limits, GError **error)
+execute_definition(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+                   const QdLimits *limits, GError **error)
 {
-    gint64 n_before = qd_schema_count_reserved_names(connection);
+    Reserved before, after;
 
-    if (!execute_rows(item, statement, connection, compiled, limits, error))
+    if (!count_reserved(connection, &before, error) || !execute_rows(item, statement, connection, compiled, limits, error) ||
+        !count_reserved(connection, &after, error))
         return FALSE;
-    if (qd_schema_count_reserved_names(connection) == n_before)
-        return TRUE;
-    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
-                 "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
-    return FALSE;
+    if (compiled->effects.alters && after.n_names != before.n_names) {
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "ALTER TABLE is not allowed to make such a name: names that begin with 'queryd_' are reserved");
+        return FALSE;
+    }
+    if (after.n_parents > before.n_parents) {
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "a foreign key is not allowed to refer to such a table: names that begin with 'queryd_' are reserved, but for"
+                     " queryd_payload(id)");
+        return FALSE;
+    }
+    return TRUE;
 }
 
 /* SPARQL ---------------------------------------------------------------------------------------------------------------- */
@@ -369,7 +390,8 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_guard_forget_writes(qd_connection_get_guard(connection));
     qd_settings_note_begun(connection);
     qd_row_watch_note_tables(connection, compiled->write_tables);
-    ok = (compiled->effects.alters ? execute_alter : execute_rows)(item, statement, connection, compiled, limits, error);
+    ok = (compiled->effects.changes_schema ? execute_definition : execute_rows)(item, statement, connection, compiled, limits,
+                                                                                error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->outcome.changes - before;

@@ -4,8 +4,11 @@ import os
 import sqlite3
 
 import pytest
+from gi.repository import GLib
 
 from harness import BUILD, BusError, wait_until
+from test_full_text import set_full_text
+from test_interface import call_for_error
 from wire_client import RemoteError
 
 TURTLE = b"<http://e/s> <http://e/p> 'a text' , <http://e/o> , 7 . <http://e/o> <http://e/q> _:b ."
@@ -133,6 +136,37 @@ def test_reserved_names(store, text):
     assert store.query("SELECT queryd_b FROM u WHERE a = 1") == [("one",)]
 
 
+@pytest.mark.parametrize("text", [
+    "CREATE TABLE k (a, b, c, d, FOREIGN KEY (a, b, c, d) REFERENCES queryd_quad (s, p, o, g) ON DELETE CASCADE)",
+    "CREATE TABLE k (a REFERENCES \"QueryD_Quad\" (x))", "CREATE TABLE k (a REFERENCES queryd_of_no_one)",
+    "CREATE TABLE k (a REFERENCES queryd_payload (hash))", "CREATE TABLE k (a, b, FOREIGN KEY (a, b) REFERENCES queryd_payload)",
+    "ALTER TABLE t ADD COLUMN k REFERENCES [queryd_meta] (key)"])
+def test_foreign_keys_to_reserved_names(store, text):
+    with pytest.raises(BusError, match="foreign key.*reserved") as error:
+        store.update(text)
+    assert error.value.name == "AccessDenied"
+    store.update("CREATE TABLE p (a REFERENCES queryd_payload, b REFERENCES \"Queryd_Payload\" (ID))")
+    store.update("CREATE TABLE k (a INTEGER REFERENCES t, b DEFAULT 'REFERENCES queryd_quad')")
+    store.update("INSERT INTO k VALUES (1, 2)")
+    store.update("DELETE DATA { <urn:x> <urn:y> <urn:z> }", language="sparql")
+    assert store.query("SELECT name FROM pragma_table_info('t')") == [("a",), ("b",)]
+
+
+def test_a_trigger_that_a_file_brings_along_has_no_rights(store):
+    """A foreign key of another program's: our own statement sets its trigger off, by which queryd_meta was emptied."""
+    store.update("INSERT DATA { <urn:x> <urn:y> <urn:z> }", language="sparql")
+    harm(store, "CREATE TABLE k (s, p, o, g, FOREIGN KEY (s, p, o, g) REFERENCES queryd_quad ON DELETE CASCADE);"
+                "INSERT INTO k SELECT * FROM queryd_quad;"
+                "CREATE TRIGGER tr AFTER DELETE ON k BEGIN DELETE FROM queryd_meta; END")
+    with pytest.raises(BusError):
+        store.update("DELETE DATA { <urn:x> <urn:y> <urn:z> }", language="sparql")
+    assert store.query("ASK { <urn:x> <urn:y> <urn:z> }", language="sparql")
+    store.update("DROP TABLE k")
+    store.update("DELETE DATA { <urn:x> <urn:y> <urn:z> }", language="sparql")
+    store.stop_daemon()
+    assert store.query("SELECT count(*) FROM t") == [(2,)]
+
+
 @pytest.mark.parametrize("sql", DROPS + RENAMES + LOSSES)
 def test_harmed_internal_table(store, sql):
     before = sorted(store.query(ALL, language="sparql"), key=str)
@@ -179,6 +213,33 @@ def test_rubbish_in_internal_tables(store, sql):
         assert error.name in ("Corrupt", "Recovering")
     assert store.exits() in ([0], [0, 0]), "the daemon has crashed"
     assert wait_until(lambda: try_query(store, "SELECT count(*) FROM t"), "the store") == [(2,)]
+
+
+def test_tables_that_are_named_as_sqlites(store):
+    """What the daemon asks SQLite by table functions, it does not ask a client's tables of the same names."""
+    for name in ("json_each", "pragma_table_list", "pragma_table_info", "pragma_table_xinfo", "pragma_index_list",
+                 "pragma_index_info", "pragma_index_xinfo", "pragma_foreign_key_list", "pragma_function_list"):
+        store.update(f"CREATE TABLE {name} (name, value, type, flags)")
+    store.update("CREATE TABLE keyed (k PRIMARY KEY, v INT UNIQUE) WITHOUT ROWID")
+    store.update("INSERT INTO keyed VALUES ('one', 1)")
+    store.update("CREATE TABLE child (p REFERENCES keyed)")
+    store.stop_daemon()  # a new process asks again which functions are volatile
+    with store.prepare("SELECT random()") as channel:
+        assert not channel.info["stable"]
+    _, (_, details) = call_for_error(store, "Update", "(ssa{sv}a{sv})", (
+        "sql", "INSERT INTO child VALUES ('two')", {}, {"error_details": GLib.Variant("b", True)}))
+    assert ("table", "child") in details and ("column", "p") in details
+    with pytest.raises(BusError, match="reserved"):
+        store.update("CREATE TABLE k (a REFERENCES queryd_quad (x))")
+    set_full_text(store, all=True)
+    store.update("INSERT DATA { <http://e/new> <http://e/p> 'found words' }", language="sparql")
+    set_full_text(store, check=True)
+    store.stop_daemon()
+    assert salvage(store).returncode == 0
+    assert store.query("SELECT * FROM keyed") == [("one", 1)]
+    with pytest.raises(BusError, match="FOREIGN KEY"):
+        store.update("INSERT INTO child VALUES ('two')")
+    assert store.query("SELECT name FROM pragma_table_list") == []
 
 
 def test_salvage_command(store):
