@@ -24,8 +24,9 @@ static GPtrArray *aggregate_functions; /* (nullable) atomic: of char* */
 
 typedef struct Search {
     const char *name;
+    gint8 n_args;
     const struct dl_phdr_info *library;
-    QdSqlCall *found;
+    const QdDefinition *found;
     guint n_found;
 } Search;
 
@@ -56,7 +57,7 @@ is_sought(const Search *self, const QdDefinition *definition)
     gsize n_bytes = strlen(self->name) + 1;
     gint8 n_args = *(const gint8 *) definition; /* of either size: -1 is all ones */
 
-    return n_args == -1 && (definition->flags & SQLITE_DETERMINISTIC) != 0 && definition->finalize == NULL &&
+    return n_args == self->n_args && (definition->flags & SQLITE_DETERMINISTIC) != 0 && definition->finalize == NULL &&
            definition->value == NULL && definition->inverse == NULL && is_in(self->library, (guintptr) definition->call, 1, PF_X) &&
            is_in(self->library, (guintptr) definition->name, n_bytes, PF_R) && memcmp(definition->name, self->name, n_bytes) == 0;
 }
@@ -72,7 +73,7 @@ search_segment(Search *self, guintptr start, gsize n_bytes)
 
         if (!is_sought(self, definition))
             continue;
-        self->found = definition->call;
+        self->found = definition;
         self->n_found++;
     }
 }
@@ -95,14 +96,59 @@ on_library(struct dl_phdr_info *library, gsize n_bytes, void *data)
     return 1;
 }
 
-QdSqlCall *
-qd_builtin_find(const char *name)
+/* (nullable) */
+static const QdDefinition *
+find(const char *name, gint8 n_args)
 {
-    Search self = { .name = name };
+    Search self = { .name = name, .n_args = n_args };
 
     if (qd_builtin_is_known())
         (void) dl_iterate_phdr(on_library, &self);
     return self.n_found == 1 ? self.found : NULL;
+}
+
+QdSqlCall *
+qd_builtin_find(const char *name)
+{
+    const QdDefinition *definition = find(name, -1);
+
+    return definition != NULL ? definition->call : NULL;
+}
+
+void
+qd_builtin_trust_json(sqlite3 *db)
+{
+    static const struct {
+        const char *name;
+        gint8 n_args;
+    } functions[] = {
+        { "->", 2 },
+        { "->>", 2 },
+        { "json", 1 },
+        { "json_array", -1 },
+        { "json_array_length", 1 },
+        { "json_extract", -1 },
+        { "json_insert", -1 },
+        { "json_object", -1 },
+        { "json_patch", 2 },
+        { "json_array_length", 2 },
+        { "json_quote", 1 },
+        { "json_remove", -1 },
+        { "json_replace", -1 },
+        { "json_set", -1 },
+        { "json_type", 1 },
+        { "json_type", 2 },
+        { "json_valid", 1 },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(functions); i++) {
+        const QdDefinition *definition = find(functions[i].name, functions[i].n_args);
+
+        if (definition != NULL)
+            (void) sqlite3_create_function_v2(db, functions[i].name, functions[i].n_args,
+                                              SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, definition->user_data,
+                                              definition->call, NULL, NULL, NULL);
+    }
 }
 
 /* Volatile functions ------------------------------------------------------------------------------------------------------- */

@@ -42,6 +42,15 @@ gboolean qd_builtin_is_known(void);
  */
 QdSqlCall *qd_builtin_find(const char *name);
 
+/**
+ * qd_builtin_trust_json:
+ * @db: has not read its schema yet
+ *
+ * SQLite marks its functions of JSON unsafe for definitions of a schema that is not trusted, by a mistake (3.38 to 3.40 at
+ * least). A table with a column AS (json_extract(...)) could not be read then. Where they are found, @db gets them unmarked.
+ */
+void qd_builtin_trust_json(sqlite3 *db);
+
 /* qd_builtin_learn: asks @db, which has all functions, which of them are volatile, and which are aggregates. Once in a process:
  * later calls return at once. Thread: that of @db, whose guard lets all pass. */
 void qd_builtin_learn(sqlite3 *db);

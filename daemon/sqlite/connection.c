@@ -2,6 +2,7 @@
 /*
  * Opening and hardening of connections; transactions.
  */
+#include "daemon/sqlite/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 
 #include <string.h>
@@ -79,6 +80,8 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
             return FALSE;
         }
     }
+    if (foreign)
+        qd_builtin_trust_json(self->db);
     for (gsize i = 0; i < G_N_ELEMENTS(sqlite_limits); i++)
         (void) sqlite3_limit(self->db, sqlite_limits[i].id, (int) qd_limits_get(limits, sqlite_limits[i].limit));
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */

@@ -461,6 +461,11 @@ def fill_with_calls(bus):
     bus.update("CREATE TABLE called(id INTEGER PRIMARY KEY, payload INT, a, b,"
                " same AS (queryd_eq(queryd_integer(a), queryd_integer(b))) STORED,"
                " CHECK(queryd_payload(payload) IS NOT NULL), CHECK(queryd_eq(queryd_integer(a), queryd_integer(a))))")
+    bus.update("CREATE TABLE doc(id INTEGER PRIMARY KEY, json, title AS (json_extract(json, '$.title')) STORED,"
+               " size AS (json ->> '$.size'), CHECK(json_valid(json)), CHECK(json_patch(json, '{}') IS NOT NULL))")
+    bus.update("CREATE INDEX doc_words ON doc(json_array_length(json, '$.words'), json_type(json -> '$.title'))")
+    bus.update("CREATE VIEW titles AS SELECT json_set(json, '$.title', upper(title)) AS json FROM doc")
+    bus.update("INSERT INTO doc(json) VALUES('{\"title\": \"one\", \"size\": 3, \"words\": [1, 2]}'), ('{}')")
     bus.update("CREATE INDEX called_key ON called(queryd_sort_key(queryd_integer(a)))")
     bus.update("CREATE INDEX called_part ON called(id) WHERE queryd_eq(queryd_integer(a), queryd_integer(b))")
     bus.update("CREATE VIEW contents AS SELECT id, queryd_payload(payload) AS content FROM called")
@@ -473,6 +478,11 @@ def fill_with_calls(bus):
 def check_calls(bus):
     assert bus.query("SELECT count(*), sum(same) FROM called") == [(300, 150)]
     assert bus.query("SELECT content FROM contents WHERE id = 7") == [(b"content 7",)]
+    assert bus.query("SELECT id, title, size FROM doc") == [(1, "one", 3), (2, None, None)]
+    assert bus.query("SELECT id FROM doc INDEXED BY doc_words WHERE json_array_length(json, '$.words') = 2") == [(1,)]
+    assert bus.query("SELECT json ->> 'title' FROM titles") == [("ONE",), (None,)]
+    with pytest.raises(BusError, match="malformed JSON"):
+        bus.update("INSERT INTO doc(json) VALUES('x')")
     assert bus.query("SELECT group_concat(name) FROM (SELECT name FROM sqlite_schema WHERE name LIKE 'called_%' OR"
                      " name IN ('contents', 'drop_payload') ORDER BY name)") == [("called_key,called_part,contents,drop_payload",)]
     with pytest.raises(BusError):
