@@ -10,6 +10,9 @@
 #define BESIDE_TICKS 2
 /* Of those that run beside the others each rests for so long, times their number: together they have about one core. */
 #define REST_USEC 4000u
+/* Of the long ones. Two looks of the interrupter fit in; a rest is shorter than three. */
+#define TURN_USEC 8000u
+#define REST_MAX_USEC (3 * TURN_USEC)
 
 /* Of a thread. Under the mutex but for thread. */
 typedef struct Slot {
@@ -111,14 +114,34 @@ qd_run_slots_become_long(QdRunSlots *self, QdClient *client)
     return QD_LONG_REFUSED;
 }
 
+/*
+ * Long ones take turns by the clock, as many at once as there are cores. If all were runnable at once, each that is to end would
+ * wait for the slices of all others. So would what is short.
+ */
+static uint64_t
+get_time_to_turn(const QdRunSlots *self, uint64_t now_usec)
+{
+    uint64_t turn = now_usec / TURN_USEC;
+    guint first = (guint) (turn * self->n_cores % self->n_long);
+    guint n_before = 0;
+    guint n_turns;
+
+    for (guint i = 0; i < self->threads->len && self->threads->pdata[i] != &slot; i++)
+        n_before += ((Slot *) self->threads->pdata[i])->is_long ? 1 : 0;
+    n_turns = (n_before + self->n_long - first) % self->n_long / self->n_cores;
+    return n_turns == 0 ? 0 : MIN((turn + n_turns) * TURN_USEC - now_usec, REST_MAX_USEC);
+}
+
 uint64_t
-qd_run_slots_get_rest_usec(const QdRunSlots *self)
+qd_run_slots_get_rest_usec(const QdRunSlots *self, uint64_t now_usec)
 {
     if (self->n_running + self->n_beside <= self->n_cores)
         return 0;
     if (slot.is_beside)
         return self->n_beside * REST_USEC;
-    return self->n_over > 0 ? REST_USEC : 0;
+    if (self->n_over > 0)
+        return REST_USEC;
+    return slot.is_long && self->n_long > self->n_cores ? get_time_to_turn(self, now_usec) : 0;
 }
 
 void

@@ -36,7 +36,7 @@ gboolean qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced);
 void qd_run_slots_give(QdRunSlots *self, QdClient *client);
 /* See qd_workers_become_long() and qd_workers_get_rest_usec(). */
 QdLongVerdict qd_run_slots_become_long(QdRunSlots *self, QdClient *client);
-uint64_t qd_run_slots_get_rest_usec(const QdRunSlots *self);
+uint64_t qd_run_slots_get_rest_usec(const QdRunSlots *self, uint64_t now_usec);
 /* Whether the kernel shall treat the calling thread, if it is a worker, as a batch job. */
 void qd_run_slot_set_batch(gboolean batch);
 

@@ -206,10 +206,11 @@ qd_workers_become_long(QdWorkers *self, QdClient *client)
 uint64_t
 qd_workers_get_rest_usec(QdWorkers *self)
 {
+    uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t usec;
 
     pthread_mutex_lock(&self->mutex);
-    usec = qd_run_slots_get_rest_usec(&self->slots);
+    usec = qd_run_slots_get_rest_usec(&self->slots, now);
     pthread_mutex_unlock(&self->mutex);
     return usec;
 }

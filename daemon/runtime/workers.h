@@ -83,8 +83,8 @@ void qd_workers_note_batch(void);
  * is started when one is missed. REFUSED: there are already as many of those as the limit allows.
  */
 QdLongVerdict qd_workers_become_long(QdWorkers *self, QdClient *client);
-/* For how long the query of this thread shall rest after a tick's work: it runs beside the others, and there are more than cores.
- * All of them at once would keep every thread from its end, each for as many slices as there are. 0: it goes on. */
+/* For how long the query of this thread shall rest after a tick's work. It runs beside the others or is long, and there are more
+ * than cores. All of them at once would keep every thread from its end, each for as many slices as there are. 0: it goes on. */
 uint64_t qd_workers_get_rest_usec(QdWorkers *self);
 /* At each tick of the interrupter: keeps two threads for short tasks, regardless of the others. No task waits beyond its
  * time. @n_over: statements that are to end, for which the others rest. */

@@ -29,6 +29,7 @@ typedef enum What { TAKE, TAKE_SLICED, GIVE, BECOME_LONG, GET_REST, LEAVE } What
 typedef struct Question {
     What what;
     QdClient *client;
+    uint64_t now_usec; /* of GET_REST */
 } Question;
 
 static guint
@@ -44,7 +45,7 @@ answer(QdRunSlots *slots, const Question *question)
     case BECOME_LONG:
         return qd_run_slots_become_long(slots, question->client);
     case GET_REST:
-        return (guint) qd_run_slots_get_rest_usec(slots);
+        return (guint) qd_run_slots_get_rest_usec(slots, question->now_usec);
     case LEAVE:
         qd_run_slots_leave(slots);
         return 0;
@@ -79,9 +80,9 @@ holder_main(gpointer data)
 
 /* Waits for the answer: so no two threads are in the slots at once. */
 static guint
-ask(Fixture *self, guint holder, What what, QdClient *client)
+ask_at(Fixture *self, guint holder, What what, QdClient *client, uint64_t now_usec)
 {
-    Question question = { what, client };
+    Question question = { what, client, now_usec };
     guint number;
 
     (void) pthread_mutex_unlock(&turn);
@@ -89,6 +90,12 @@ ask(Fixture *self, guint holder, What what, QdClient *client)
     number = GPOINTER_TO_UINT(g_async_queue_pop(self->holders[holder].answers)) - 1;
     (void) pthread_mutex_lock(&turn);
     return number;
+}
+
+static guint
+ask(Fixture *self, guint holder, What what, QdClient *client)
+{
+    return ask_at(self, holder, what, client, 0);
 }
 
 static void
@@ -254,6 +261,36 @@ test_rest(Fixture *self, gconstpointer data)
     give_all(self, 3);
 }
 
+/* As many as there are cores go on at any time, all in their turn, and each rests until it is its turn. */
+static void
+test_turns(Fixture *self, gconstpointer data)
+{
+    guint n_gone[5] = { 0 };
+
+    self->limits.values[QD_LIMIT_RUNNING] = 5;
+    self->slots.n_cores = 2;
+    for (guint i = 0; i < 5; i++)
+        g_assert_true(ask(self, i, TAKE_SLICED, self->client));
+    for (uint64_t now = 1000000; now < 1400000; now += 1000) {
+        guint n = 0;
+
+        for (guint i = 0; i < 5; i++) {
+            guint rest = ask_at(self, i, GET_REST, NULL, now);
+
+            g_assert_cmpuint(rest, <=, 24000);
+            g_assert_cmpuint(rest > 0 ? ask_at(self, i, GET_REST, NULL, now + rest) : 0, ==, 0);
+            n += rest == 0 ? 1 : 0;
+            n_gone[i] += rest == 0 ? 1 : 0;
+        }
+        g_assert_cmpuint(n, ==, 2);
+    }
+    for (guint i = 0; i < 5; i++)
+        g_assert_cmpuint(n_gone[i], ==, 160); /* two fifths of 400 */
+    self->slots.n_cores = 5;
+    g_assert_cmpuint(ask(self, 0, GET_REST, NULL), ==, 0);
+    give_all(self, 5);
+}
+
 #define ADD(path, func) g_test_add("/runtime/run-slots/" path, Fixture, NULL, set_up, func, tear_down)
 
 int
@@ -266,5 +303,6 @@ main(int argc, char **argv)
     ADD("beside", test_beside);
     ADD("beside-of-a-client", test_beside_of_a_client);
     ADD("rest", test_rest);
+    ADD("turns", test_turns);
     return g_test_run();
 }
