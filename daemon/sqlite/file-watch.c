@@ -43,12 +43,13 @@ struct QdFileWatch {
     Identity files[N_FILES];
 };
 
-/* 0, or an errno. The folder is looked up by its path: it may have got another one. */
+/* 0, or an errno. The folder is looked up by its path: it may have got another one. A link to a file is another file, also when the
+ * file is the same: SQLite looks for the log beside the file. */
 static int
 identify(const QdFileWatch *self, File file, Identity *ret_identity)
 {
     struct stat st;
-    int r = file == FOLDER ? stat(self->directory, &st) : fstatat(self->folder_fd, names[file], &st, 0);
+    int r = file == FOLDER ? stat(self->directory, &st) : fstatat(self->folder_fd, names[file], &st, AT_SYMLINK_NOFOLLOW);
 
     if (r < 0)
         return errno;

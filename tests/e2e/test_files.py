@@ -24,7 +24,12 @@ def replace(path):
     os.rename(path + ".copy", path)
 
 
-HARMS = {"delete": os.unlink, "replace": replace}
+def replace_by_link(path):
+    os.rename(path, path + ".elsewhere")
+    os.symlink(path + ".elsewhere", path)
+
+
+HARMS = {"delete": os.unlink, "replace": replace, "link": replace_by_link}
 
 
 @pytest.mark.parametrize("name", ["queryd.db", "queryd.db-wal", "queryd.db-shm", "lock"])
