@@ -11,6 +11,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/core/query-store-name.h"
 #include "client-lib/direct/query-direct.h"
 
 struct _QueryConnection {
@@ -74,23 +75,13 @@ query_connection_finalize(GObject *object)
     G_OBJECT_CLASS(query_connection_parent_class)->finalize(object);
 }
 
-static gboolean
-is_store_name(const char *store)
-{
-    gboolean is_good = store == NULL || (store[0] != '\0' && !g_ascii_isdigit(store[0]));
-
-    for (const char *p = store; is_good && p != NULL && *p != '\0'; p++)
-        is_good = g_ascii_isalnum(*p) || *p == '_';
-    return is_good;
-}
-
 static void
 query_connection_constructed(GObject *object)
 {
     QueryConnection *self = QUERY_CONNECTION(object);
 
     G_OBJECT_CLASS(query_connection_parent_class)->constructed(object);
-    if (!self->is_direct && self->url == NULL && is_store_name(self->store))
+    if (!self->is_direct && self->url == NULL && (self->store == NULL || query_store_name_is_valid(self->store)))
         self->bus = query_bus_new(self->store);
 }
 

@@ -18,7 +18,8 @@ G_BEGIN_DECLS
  * query_store_is_name:
  * @name: (nullable): a text
  *
- * Whether a further store can have this name: letters, digits and "_", at most 64, not a digit first, not "default".
+ * Whether a further store can have this name: letters, digits and "_", at most 64, not a digit first, not "default". Or "app." and
+ * the id of an application, whose store it is when it runs in a sandbox.
  *
  * Returns: whether it can
  */

@@ -16,10 +16,10 @@
 #include "client-lib/calls/query-call.h"
 #include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-store-name.h"
 
 #define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."
 #define SERVICE_SUFFIX ".service"
-#define NAME_BYTES_MAX 64
 #define STOP_SECONDS 15 /* the daemon needs 10 at most */
 #define POLL_USEC 20000
 
@@ -34,12 +34,7 @@ fail(GError **error, int errno_value, const char *what, const char *name)
 gboolean
 query_store_is_name(const char *name)
 {
-    gboolean is_good = name != NULL && name[0] != '\0' && !g_ascii_isdigit(name[0]) && strlen(name) <= NAME_BYTES_MAX &&
-                       !g_str_equal(name, "default");
-
-    for (const char *p = name; is_good && *p != '\0'; p++)
-        is_good = g_ascii_isalnum(*p) || *p == '_';
-    return is_good;
+    return name != NULL && query_store_name_is_valid(name) && !g_str_equal(name, "default");
 }
 
 static gboolean

@@ -13,6 +13,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/core/query-store-name.h"
 
 struct QueryBus {
     char *name;
@@ -25,7 +26,9 @@ QueryBus *
 query_bus_new(const char *store)
 {
     QueryBus *self = g_new0(QueryBus, 1);
+    g_autofree char *own = store == NULL ? query_store_name_find_own() : NULL;
 
+    store = store != NULL ? store : own;
     self->name = store != NULL && !g_str_equal(store, "default") ? g_strdup_printf("%s.%s", QUERY_BUS_INTERFACE, store)
                                                                  : g_strdup(QUERY_BUS_INTERFACE);
     (void) pthread_mutex_init(&self->mutex, NULL);

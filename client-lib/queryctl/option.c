@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "client-lib/query-client.h"
 #include "client-lib/queryctl/arguments.h"
 
 static const char *const format_names[QCTL_N_FORMATS] = {
@@ -92,12 +93,7 @@ qctl_format_list(void)
 bool
 qctl_is_store_name(const char *name)
 {
-    for (const char *p = name; *p != 0; p++) {
-        if (!g_ascii_isalnum(*p) && *p != '_')
-            return false;
-    }
-
-    return name[0] != 0 && !g_ascii_isdigit(name[0]) && strlen(name) <= 64;
+    return g_str_equal(name, "default") || query_store_is_name(name);
 }
 
 static bool

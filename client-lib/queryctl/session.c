@@ -127,7 +127,7 @@ connect_to(QctlSession *self, GError **error)
     if (place->direct != NULL)
         return query_connection_new_direct(place->direct, self->cancellable, error);
     if (place->remote == NULL)
-        return query_connection_new_for_store(g_strcmp0(store, "default") != 0 ? store : NULL, self->cancellable, error);
+        return query_connection_new_for_store(store, self->cancellable, error);
 
     insert_if_given(&options, "update_url", place->update_url);
     insert_if_given(&options, "token_file", place->token_file);

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads GKeyFiles into the table of limits. A bad line costs a warning and nothing else.
+ * Reads GKeyFiles into the table of limits. A bad line costs a warning and nothing else; config-access.c is stricter.
  */
 #include "daemon/base/config.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/log.h"
 
 static const char group_limits[] = "Limits";
 static const char group_daemon[] = "Daemon";
 
-static void config_warn(QdConfig *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static void
-config_warn(QdConfig *self, const char *format, ...)
+void
+qd_config_warn(QdConfig *self, const char *format, ...)
 {
     va_list args;
 
@@ -73,11 +72,11 @@ set_limit(QdConfig *self, const char *path, const char *key, const char *text)
     guint64 value;
 
     if (qd_config_parse_size(text, &value) < 0) {
-        config_warn(self, "%s: limit '%s': '%s' is no number (digits, then K, M or G if you like), ignoring", path, key, text);
+        qd_config_warn(self, "%s: limit '%s': '%s' is no number (digits, then K, M or G if you like), ignoring", path, key, text);
         return;
     }
     if (!qd_limits_set(&self->limits, key, value, &error))
-        config_warn(self, "%s: %s, ignoring", path, error->message);
+        qd_config_warn(self, "%s: %s, ignoring", path, error->message);
 }
 
 static void
@@ -91,7 +90,7 @@ set_tracker(QdConfig *self, const char *path, const char *text)
             return;
         }
     }
-    config_warn(self, "%s: tinysparql '%s' is none of off, on, union; ignoring", path, text);
+    qd_config_warn(self, "%s: tinysparql '%s' is none of off, on, union; ignoring", path, text);
 }
 
 static void
@@ -100,7 +99,7 @@ set_log_level(QdConfig *self, const char *path, const char *text)
     int level = qd_log_parse_level(text);
 
     if (level < 0) {
-        config_warn(self, "%s: log_level '%s' is none of error, warning, notice, info, debug; ignoring", path, text);
+        qd_config_warn(self, "%s: log_level '%s' is none of error, warning, notice, info, debug; ignoring", path, text);
         return;
     }
     self->log_level = level;
@@ -114,7 +113,7 @@ set_daemon_key(QdConfig *self, const char *path, const char *key, const char *te
     else if (g_str_equal(key, "tinysparql"))
         set_tracker(self, path, text);
     else
-        config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_daemon);
+        qd_config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_daemon);
 }
 
 static void
@@ -136,11 +135,13 @@ read_file(QdConfig *self, const char *path)
 {
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
     g_auto(GStrv) groups = NULL;
 
-    if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &error)) {
+    if (!g_file_get_contents(path, &text, NULL, &error) ||
+        !g_key_file_load_from_data(file, text, (gsize) -1, G_KEY_FILE_NONE, &error)) {
         if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-            config_warn(self, "%s: %s, ignoring the file", path, error->message);
+            qd_config_warn(self, "%s: %s, ignoring the file", path, error->message);
         return;
     }
 
@@ -150,8 +151,10 @@ read_file(QdConfig *self, const char *path)
             read_group(self, path, file, group_limits, set_limit);
         else if (g_str_equal(*group, group_daemon))
             read_group(self, path, file, group_daemon, set_daemon_key);
+        else if (qd_config_is_access_group(*group))
+            qd_config_read_access(self, path, text, file, *group);
         else
-            config_warn(self, "%s: unknown group [%s], ignoring", path, *group);
+            qd_config_warn(self, "%s: unknown group [%s], ignoring", path, *group);
     }
 }
 
@@ -190,6 +193,7 @@ qd_config_load(const char *path)
     qd_limits_init(&self->limits);
     self->log_level = LOG_INFO;
     self->warnings = g_ptr_array_new_with_free_func(g_free);
+    self->access = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify) qd_access_unref);
 
     read_file(self, path != NULL ? path : default_path);
     read_drop_ins(self, path != NULL ? path : default_path);
@@ -203,6 +207,7 @@ qd_config_free(QdConfig *self)
         return NULL;
 
     g_ptr_array_unref(self->warnings);
+    g_hash_table_unref(self->access);
     g_free(self);
     return NULL;
 }

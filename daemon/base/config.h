@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * queryd.conf and its drop-ins: limits and a few settings of the daemon.
+ * queryd.conf and its drop-ins: limits, a few settings of the daemon, and what sandboxed applications may do.
  *
  * Place: room base. Files are read in order, later ones win: queryd.conf, then the *.conf of queryd.conf.d by name.
  * Invariant: a configuration never keeps the daemon from starting: what is not understood is logged and left out.
@@ -10,6 +10,8 @@
 #include <glib.h>
 
 #include "daemon/base/limits.h"
+
+typedef struct QdAccess QdAccess;
 
 /* The objects of TinySPARQL on our bus name (docs/tinysparql.md). */
 typedef enum QdTrackerMode {
@@ -22,6 +24,7 @@ typedef struct QdConfig {
     QdLimits limits;       /* [Limits]: a key for each row of the table of limits */
     int log_level;         /* [Daemon] log_level=: a syslog level */
     QdTrackerMode tracker; /* [Daemon] tinysparql= */
+    GHashTable *access;    /* [Access …]: "APPLICATION STORE" → QdAccess */
     GPtrArray *warnings;   /* of char*: one line each, with file and key */
 } QdConfig;
 
@@ -45,6 +48,22 @@ QdConfig *qd_config_load(const char *path);
  */
 QdConfig *qd_config_free(QdConfig *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConfig, qd_config_free)
+
+/**
+ * qd_config_get_access:
+ * @self: a configuration
+ * @application: the id of a sandboxed application
+ * @store: the name of a store
+ *
+ * Returns: (transfer full): what it is granted there, which is nothing unless the files say so without a mistake
+ */
+QdAccess *qd_config_get_access(const QdConfig *self, const char *application, const char *store);
+
+/* config-access.c: a group whose name begins with "Access"; @text: the file, for the lines of mistakes. */
+gboolean qd_config_is_access_group(const char *group);
+void qd_config_read_access(QdConfig *self, const char *path, const char *text, GKeyFile *file, const char *group);
+/* One line for the log. */
+void qd_config_warn(QdConfig *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /**
  * qd_config_parse_size:

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/bus/bus-error.h"
@@ -128,15 +129,28 @@ on_done(QdCall *call, void *user_data)
     bus_call_fail(self, error);
 }
 
+/* An act (no call) shows or touches what several clients do. It is for the user, and for an application in its own store. */
+static gboolean
+may_call(const QdBusCall *self, const QdAccess *access)
+{
+    if (self->call != NULL && self->call->class->is_not_for_sandbox)
+        return FALSE;
+    if (access == NULL)
+        return TRUE;
+    if (self->call == NULL)
+        return FALSE;
+    if (self->call->class->obeys_access && qd_access_has_any(access, QD_ACCESS_READ))
+        return TRUE;
+    return qd_access_has_all(access, qd_call_is_reading(self->call) ? QD_ACCESS_READ : QD_ACCESS_WRITE);
+}
+
 static gboolean
 check_sandbox(const QdBusCall *self, const QdPeer *peer, GError **error)
 {
-    if (!qd_peer_is_sandboxed(peer) ||
-        (self->call != NULL && qd_call_is_reading(self->call) && !self->call->class->is_not_for_sandbox))
+    if (!qd_peer_is_sandboxed(peer) || may_call(self, qd_client_get_access(qd_peer_get_client(peer))))
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "a sandboxed application may only read");
-    return FALSE;
+    return qd_peer_deny(peer, error);
 }
 
 static void

@@ -2,8 +2,8 @@
 /*
  * The interface org.queryd.Query1.Manager: what an administrator asks and orders.
  *
- * Place: room bus. Statistics and limits are for all callers; what shows or touches the work of others is refused to sandboxed
- * callers.
+ * Place: room bus. Limits are for all callers. What shows or touches the work of others is refused to sandboxed callers, but for
+ * an application in the store of its own.
  */
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
@@ -59,10 +59,20 @@ finish_reply(Building *self, sd_bus_error *ret_error)
     return qd_bus_return_error(ret_error, error);
 }
 
-static int
-handle_get_stats(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+/* For an act, which has no error to return. */
+static void
+finish_act(Building *self, sd_bus_message *message)
 {
-    const QdBusService *service = userdata;
+    sd_bus_error error = SD_BUS_ERROR_NULL;
+
+    if (finish_reply(self, &error) < 0)
+        (void) sd_bus_reply_method_error(message, &error);
+    sd_bus_error_free(&error);
+}
+
+static void
+act_get_stats(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
+{
     Building building = { 0 };
 
     building.r = sd_bus_message_new_method_return(message, &building.reply);
@@ -75,7 +85,13 @@ handle_get_stats(sd_bus_message *message, void *userdata, sd_bus_error *ret_erro
     append_stat("subscriptions", qd_bus_subscriptions_get_n(service->subscriptions), &building);
     append_fact("version", QUERYD_VERSION, &building);
     qd_engine_foreach_fact(service->engine, append_fact, &building);
-    return finish_reply(&building, ret_error);
+    finish_act(&building, message);
+}
+
+static int
+handle_get_stats(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    return qd_bus_call_act(userdata, message, act_get_stats);
 }
 
 static int
@@ -113,16 +129,13 @@ append_query(const QdQueryInfo *info, void *user_data)
 static void
 act_list_queries(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
 {
-    sd_bus_error error = SD_BUS_ERROR_NULL;
     Building building = { 0 };
 
     building.r = sd_bus_message_new_method_return(message, &building.reply);
     if (building.r >= 0)
         building.r = sd_bus_message_open_container(building.reply, 'a', "a{sv}");
     qd_engine_foreach_query(service->engine, append_query, &building);
-    if (finish_reply(&building, &error) < 0)
-        (void) sd_bus_reply_method_error(message, &error);
-    sd_bus_error_free(&error);
+    finish_act(&building, message);
 }
 
 static int

@@ -8,10 +8,15 @@
 #include "daemon/bus/bus-peer.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/access.h"
+#include "daemon/base/config.h"
 #include "daemon/base/error.h"
+#include "daemon/base/fd.h"
 #include "daemon/bus/bus-process.h"
 #include "daemon/call/call.h"
 
@@ -22,6 +27,9 @@
 typedef struct Payer {
     QdClient *client;
     char *unit; /* (owned) (nullable): of its application */
+    QdSandbox sandbox;
+    char *application; /* (owned) (nullable): the id of a sandboxed one that is known */
+    char *mystery;     /* (owned) (nullable): why that is not known */
     guint n_names;
 } Payer;
 
@@ -33,8 +41,7 @@ typedef struct Waiter {
 struct QdPeer {
     QdPeers *peers;
     char *name;
-    Payer *payer; /* NULL until the peer is known; owned by the table */
-    gboolean sandboxed;
+    Payer *payer;          /* NULL until the peer is known; owned by the table */
     QdBusProcess *process; /* between the second and third question */
     GArray *waiters;       /* of Waiter */
     sd_bus_slot *match_slot;
@@ -46,8 +53,10 @@ struct QdPeers {
     QdEngine *engine;
     QdPeerGoneFunc gone;
     void *user_data;
-    GHashTable *peers;  /* name → QdPeer, owned */
-    GHashTable *payers; /* key → Payer, owned */
+    const QdConfig *config; /* (nullable) (not owned) */
+    char *store;            /* (nullable): its name */
+    GHashTable *peers;      /* name → QdPeer, owned */
+    GHashTable *payers;     /* key → Payer, owned */
 };
 
 static void
@@ -57,6 +66,8 @@ payer_free(gpointer data)
 
     qd_client_unref(self->client);
     g_free(self->unit);
+    g_free(self->application);
+    g_free(self->mystery);
     g_free(self);
 }
 
@@ -160,6 +171,7 @@ qd_peers_free(QdPeers *self)
     g_hash_table_unref(self->peers);
     g_hash_table_unref(self->payers);
     sd_bus_unref(self->bus);
+    g_free(self->store);
     g_free(self);
     return NULL;
 }
@@ -170,8 +182,8 @@ make_payer_key(const QdPeer *peer, const QdBusProcess *process)
 {
     if (process == NULL)
         return g_strdup_printf("name %s", peer->name);
-    if (process->scope != NULL)
-        return g_strdup_printf("scope %s", process->scope);
+    if (process->sandbox == QD_SANDBOX_KNOWN)
+        return g_strdup_printf("application %s %s", process->application, process->instance != NULL ? process->instance : "");
 
     return g_strdup_printf("process %d %" G_GUINT64_FORMAT, (int) process->pid, process->start_ticks);
 }
@@ -181,8 +193,8 @@ make_label(const QdPeer *peer, const QdBusProcess *process)
 {
     if (process == NULL)
         return g_strdup(peer->name);
-    if (process->scope != NULL)
-        return g_strdup(process->scope);
+    if (process->sandbox == QD_SANDBOX_KNOWN)
+        return g_strdup(process->application);
 
     return g_strdup_printf("%s[%d]", process->comm, (int) process->pid);
 }
@@ -203,7 +215,48 @@ payer_join_application(Payer *self, const QdPeers *peers, const char *unit)
     qd_client_join(self->client, other);
 }
 
-/* @process: (nullable): NULL when it is unknown, which is an ordinary client of our own user. */
+/* An application has all rights in the store that has its name. */
+static QdAccess *
+find_access(const QdPeers *self, const Payer *payer)
+{
+    if (payer->sandbox == QD_SANDBOX_UNKNOWN || self->config == NULL)
+        return qd_access_new(payer->application != NULL ? payer->application : "");
+    if (g_str_has_prefix(self->store, QD_ACCESS_OWN_STORE_PREFIX) &&
+        g_str_equal(self->store + strlen(QD_ACCESS_OWN_STORE_PREFIX), payer->application))
+        return NULL;
+    return qd_config_get_access(self->config, payer->application, self->store);
+}
+
+/* @process: (nullable): NULL: it has exited, and another may have its end of the connection. */
+static void
+payer_set_sandbox(Payer *self, const QdPeers *peers, const QdBusProcess *process)
+{
+    self->sandbox = process != NULL ? process->sandbox : QD_SANDBOX_UNKNOWN;
+    if (self->sandbox == QD_SANDBOX_NONE)
+        return;
+    if (self->sandbox == QD_SANDBOX_KNOWN)
+        self->application = g_strdup(process->application);
+    else
+        self->mystery = g_strdup(process != NULL ? process->mystery : "the process that connected is not there any more");
+    qd_client_set_access(self->client, find_access(peers, self));
+}
+
+void
+qd_peers_set_config(QdPeers *self, const QdConfig *config, const char *store)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (self->store == NULL)
+        self->store = g_strdup(store);
+    self->config = config;
+    g_hash_table_iter_init(&iter, self->payers);
+    while (g_hash_table_iter_next(&iter, NULL, &value))
+        if (((Payer *) value)->sandbox != QD_SANDBOX_NONE)
+            qd_client_set_access(((Payer *) value)->client, find_access(self, value));
+}
+
+/* @process: (nullable): NULL when it is unknown: then it may be anything. */
 static void
 peer_become_known(QdPeer *self, const QdBusProcess *process)
 {
@@ -213,14 +266,12 @@ peer_become_known(QdPeer *self, const QdBusProcess *process)
     Payer *payer;
 
     sweep_payers(peers);
-    self->sandboxed = process != NULL && process->scope != NULL;
     payer = g_hash_table_lookup(peers->payers, key);
     if (payer == NULL) {
         payer = g_new0(Payer, 1);
         payer->client = qd_client_new(label);
-        if (self->sandboxed)
-            qd_client_set_read_only(payer->client);
-        else if (process != NULL && process->unit != NULL)
+        payer_set_sandbox(payer, peers, process);
+        if (payer->sandbox == QD_SANDBOX_NONE && process->unit != NULL)
             payer_join_application(payer, peers, process->unit);
         g_hash_table_insert(peers->payers, g_steal_pointer(&key), payer);
     }
@@ -273,8 +324,9 @@ on_second_look(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
 }
 
 static int
-read_credentials(sd_bus_message *message, pid_t *ret_pid, uid_t *ret_uid)
+read_credentials(sd_bus_message *message, pid_t *ret_pid, uid_t *ret_uid, int *ret_pid_fd)
 {
+    int pid_fd = -1; /* the message's */
     uint32_t pid = 0;
     uint32_t uid = UINT32_MAX;
     int r;
@@ -290,6 +342,8 @@ read_credentials(sd_bus_message *message, pid_t *ret_pid, uid_t *ret_uid)
             r = sd_bus_message_read(message, "v", "u", &uid);
         else if (g_str_equal(key, "ProcessID"))
             r = sd_bus_message_read(message, "v", "u", &pid);
+        else if (g_str_equal(key, "ProcessFD"))
+            r = sd_bus_message_read(message, "v", "h", &pid_fd);
         else
             r = sd_bus_message_skip(message, "v");
         if (r >= 0)
@@ -300,6 +354,7 @@ read_credentials(sd_bus_message *message, pid_t *ret_pid, uid_t *ret_uid)
 
     *ret_pid = (pid_t) pid;
     *ret_uid = (uid_t) uid;
+    *ret_pid_fd = pid_fd >= 0 ? fcntl(pid_fd, F_DUPFD_CLOEXEC, 3) : -1;
     return 0;
 }
 
@@ -313,20 +368,21 @@ static int
 on_credentials(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
 {
     QdPeer *self = user_data;
+    g_auto(QdFd) pid_fd = -1;
     pid_t pid;
     uid_t uid;
 
     self->question_slot = sd_bus_slot_unref(self->question_slot);
     if (sd_bus_message_is_method_error(message, NULL)) {
         peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
-    } else if (read_credentials(message, &pid, &uid) < 0) {
+    } else if (read_credentials(message, &pid, &uid, &pid_fd) < 0) {
         peer_fail(self, QW_ERROR_INTERNAL, "cannot read the caller's credentials");
     } else if (is_foreign_user(uid)) {
         peer_fail(self, QW_ERROR_ACCESS_DENIED, "this daemon serves one user only");
     } else if (pid == 0) {
         peer_become_known(self, NULL);
     } else {
-        self->process = qd_bus_process_new(pid);
+        self->process = qd_bus_process_new(pid, g_steal_fd(&pid_fd));
         if (sd_bus_call_method_async(self->peers->bus, &self->question_slot, BUS_NAME, BUS_PATH, BUS_NAME,
                                      "GetConnectionUnixProcessID", on_second_look, self, "s", self->name) < 0)
             peer_fail(self, QW_ERROR_INTERNAL, "cannot ask the bus for the caller");
@@ -351,7 +407,7 @@ peer_ask_kernel(QdPeer *self)
         return;
     }
 
-    process = qd_bus_process_new(credentials.pid);
+    process = qd_bus_process_new(credentials.pid, -1);
     peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
 }
 
@@ -420,5 +476,28 @@ qd_peer_get_client(const QdPeer *self)
 gboolean
 qd_peer_is_sandboxed(const QdPeer *self)
 {
-    return self->sandboxed;
+    return self->payer->sandbox != QD_SANDBOX_NONE;
+}
+
+const char *
+qd_peer_get_application(const QdPeer *self)
+{
+    return self->payer->application;
+}
+
+gboolean
+qd_peer_deny(const QdPeer *self, GError **error)
+{
+    const Payer *payer = self->payer;
+
+    if (payer->sandbox == QD_SANDBOX_UNKNOWN)
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "which application the caller belongs to cannot be found out, so it may do nothing here: %s", payer->mystery);
+    else
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                     "application '%s' may not do that in the store '%s': its own store is '" QD_ACCESS_OWN_STORE_PREFIX
+                     "%s', and [Access %s] in queryd.conf may grant more",
+                     payer->application, self->peers->store != NULL ? self->peers->store : "", payer->application,
+                     payer->application);
+    return FALSE;
 }

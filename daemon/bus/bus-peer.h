@@ -12,6 +12,7 @@
 #include <systemd/sd-bus.h>
 
 typedef struct QdClient QdClient;
+typedef struct QdConfig QdConfig;
 typedef struct QdEngine QdEngine;
 typedef struct QdPeers QdPeers;
 typedef struct QdPeer QdPeer;
@@ -42,6 +43,16 @@ QdPeers *qd_peers_new(sd_bus *bus, QdEngine *engine, QdPeerGoneFunc gone, void *
  */
 QdPeers *qd_peers_free(QdPeers *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdPeers, qd_peers_free)
+
+/**
+ * qd_peers_set_config:
+ * @self: the peers
+ * @config: (transfer none): says what sandboxed applications may do; until the next call, or the end
+ * @store: the name of the daemon's store; the same each time
+ *
+ * Without it they may do nothing. A new configuration holds for those that are known already, too.
+ */
+void qd_peers_set_config(QdPeers *self, const QdConfig *config, const char *store);
 
 /**
  * qd_peers_resolve:
@@ -83,6 +94,12 @@ QdClient *qd_peer_get_client(const QdPeer *self);
  * qd_peer_is_sandboxed:
  * @self: a peer
  *
- * Returns: whether it runs in a Flatpak sandbox and may only read
+ * Returns: whether it runs in a sandbox, or may do so
  */
 gboolean qd_peer_is_sandboxed(const QdPeer *self);
+
+/* (nullable): the id of the sandboxed application that it belongs to; NULL: it is not sandboxed, or that is not known. */
+const char *qd_peer_get_application(const QdPeer *self);
+
+/* For a sandboxed one: ACCESS_DENIED that says what it may do. Returns: FALSE */
+gboolean qd_peer_deny(const QdPeer *self, GError **error);

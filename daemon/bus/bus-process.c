@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads /proc/PID/{stat,cgroup}. With PrivateUsers=yes /proc/PID/root of a caller is unreadable, but cgroup is not. So a
- * sandbox is known by its scope, app-flatpak-*.scope, which only the launcher outside can choose.
+ * Reads /proc/PID/{stat,cgroup,root/.flatpak-info}. docs/decisions/access.md says why these are trusted. With PrivateUsers=yes
+ * /proc/PID/root of a caller is unreadable, but cgroup is not.
  */
 #include "daemon/bus/bus-process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/fd.h"
 
 #define SCOPE_PREFIX "app-flatpak-"
 #define SCOPE_SUFFIX ".scope"
+#define INFO_NAME ".flatpak-info"
+#define INFO_BYTES_MAX (64 << 10) /* those that Flatpak writes have about one or two KiB */
 #define MANAGER_PREFIX "user@"
 #define UNIT_PREFIX "app-"
 /* proc(5): the start time is field 22; the state, field 3, is the first after the command. */
@@ -30,6 +35,77 @@ qd_bus_process_find_scope(const char *cgroup)
             return g_strdup(*name);
 
     return NULL;
+}
+
+/* systemd writes what a unit's name cannot have as \x2d. */
+static gboolean
+unescape(char *name)
+{
+    char *to = name;
+
+    for (const char *from = name; *from != '\0'; from++, to++) {
+        if (*from != '\\') {
+            *to = *from;
+        } else if (from[1] == 'x' && g_ascii_isxdigit(from[2]) && g_ascii_isxdigit(from[3])) {
+            *to = (char) (16 * g_ascii_xdigit_value(from[2]) + g_ascii_xdigit_value(from[3]));
+            if (*to == '\0')
+                return FALSE;
+            from += 3;
+        } else {
+            return FALSE;
+        }
+    }
+    *to = '\0';
+    return TRUE;
+}
+
+/* app-flatpak-ID-NUMBER.scope */
+char *
+qd_bus_process_parse_scope(const char *scope)
+{
+    const char *begin = scope + strlen(SCOPE_PREFIX);
+    gsize n_bytes = strlen(scope) - strlen(SCOPE_PREFIX SCOPE_SUFFIX);
+    g_autofree char *id = g_strndup(begin, n_bytes);
+    char *dash = strrchr(id, '-');
+
+    if (dash == NULL || dash[1] == '\0' || dash[1 + strspn(dash + 1, "0123456789")] != '\0')
+        return NULL;
+    *dash = '\0';
+    return unescape(id) && qd_access_is_application(id) ? g_steal_pointer(&id) : NULL;
+}
+
+static int
+parse_info(const char *text, gsize n_bytes, char **ret_application, char **ret_instance)
+{
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    g_autofree char *application = NULL;
+
+    if (!g_key_file_load_from_data(file, text, n_bytes, G_KEY_FILE_NONE, NULL))
+        return -EBADMSG;
+    application = g_key_file_get_string(file, "Application", "name", NULL);
+    if (application != NULL && !qd_access_is_application(application))
+        return -EBADMSG;
+    *ret_application = g_steal_pointer(&application);
+    *ret_instance = g_key_file_get_string(file, "Instance", "instance-id", NULL);
+    return 1;
+}
+
+int
+qd_bus_process_read_info(int root_fd, char **ret_application, char **ret_instance)
+{
+    /* a link would be followed in our own root, and a fifo waited for */
+    g_auto(QdFd) fd = openat(root_fd, INFO_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    g_autofree char *text = NULL;
+    struct stat st;
+    ssize_t n;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -EBADMSG;
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INFO_BYTES_MAX)
+        return -EBADMSG;
+    text = g_malloc(INFO_BYTES_MAX);
+    n = pread(fd, text, INFO_BYTES_MAX, 0);
+    return n == st.st_size ? parse_info(text, (gsize) n, ret_application, ret_instance) : -EBADMSG;
 }
 
 char *
@@ -91,27 +167,89 @@ read_proc_file(pid_t pid, const char *name)
     return g_steal_pointer(&text);
 }
 
+/* Where both can be read they have to agree. */
+static const char *
+find_mystery(const QdBusProcess *self, const char *scope, int info, const char *named)
+{
+    if (scope != NULL && self->application == NULL)
+        return "the name of its systemd scope is not that of an application";
+    if (info < 0)
+        return "its file /" INFO_NAME " cannot be read";
+    if (info > 0 && named == NULL)
+        return "its file /" INFO_NAME " names no application";
+    if (info > 0 && !g_str_equal(self->application, named))
+        return "its systemd scope and its file /" INFO_NAME " name two applications";
+    return NULL;
+}
+
+/* Where systemd runs the session, Flatpak gives each sandbox a scope. Elsewhere there is only its file, which a process can hide.
+ */
+static gboolean
+is_in_unit(const char *cgroup)
+{
+    g_auto(GStrv) names = g_strsplit_set(cgroup != NULL ? cgroup : "", "/\n", -1);
+
+    for (char **name = names; *name != NULL; name++)
+        if (g_str_has_suffix(*name, ".scope") || g_str_has_suffix(*name, ".service") || g_str_has_suffix(*name, ".slice"))
+            return TRUE;
+    return FALSE;
+}
+
+static void
+find_sandbox(QdBusProcess *self, const char *cgroup)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%d/root", (int) self->pid);
+    g_auto(QdFd) root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    g_autofree char *scope = cgroup != NULL ? qd_bus_process_find_scope(cgroup) : NULL;
+    g_autofree char *named = NULL;
+    g_autofree char *number = NULL;
+    int info = root_fd >= 0 ? qd_bus_process_read_info(root_fd, &named, &number) : 0;
+
+    if (root_fd < 0 && !is_in_unit(cgroup)) {
+        self->sandbox = QD_SANDBOX_UNKNOWN;
+        self->mystery = "it is in no unit of systemd, and its root folder cannot be looked at";
+        return;
+    }
+    if (scope == NULL && info == 0)
+        return;
+
+    self->application = scope != NULL ? qd_bus_process_parse_scope(scope) : g_strdup(named);
+    self->mystery = find_mystery(self, scope, info, named);
+    self->sandbox = self->mystery != NULL ? QD_SANDBOX_UNKNOWN : QD_SANDBOX_KNOWN;
+    self->instance = scope != NULL ? g_steal_pointer(&scope) : g_steal_pointer(&number);
+}
+
+static gboolean
+read_stat(QdBusProcess *self, guint64 *ret_start_ticks)
+{
+    g_autofree char *stat = read_proc_file(self->pid, "stat");
+    g_autofree char *comm = NULL;
+
+    if (stat == NULL || qd_bus_process_parse_stat(stat, &comm, ret_start_ticks) < 0)
+        return FALSE;
+    if (self->comm == NULL)
+        self->comm = g_steal_pointer(&comm);
+    return TRUE;
+}
+
 QdBusProcess *
-qd_bus_process_new(pid_t pid)
+qd_bus_process_new(pid_t pid, int pid_fd)
 {
     g_autoptr(QdBusProcess) self = g_new0(QdBusProcess, 1);
-    g_autofree char *stat = NULL;
     g_autofree char *cgroup = NULL;
 
     self->pid = pid;
-    self->pid_fd = (int) syscall(SYS_pidfd_open, pid, 0); /* CLOEXEC by itself */
+    self->pid_fd = pid_fd >= 0 ? pid_fd : (int) syscall(SYS_pidfd_open, pid, 0); /* CLOEXEC by itself */
+    self->has_no_pid_fd = self->pid_fd < 0 && errno == ENOSYS;
     if (self->pid_fd < 0)
         self->pid_fd = -1;
 
-    stat = read_proc_file(pid, "stat");
-    if (stat == NULL || qd_bus_process_parse_stat(stat, &self->comm, &self->start_ticks) < 0)
+    if (!read_stat(self, &self->start_ticks))
         self->comm = g_strdup("unknown");
-
     cgroup = read_proc_file(pid, "cgroup");
-    if (cgroup != NULL) {
-        self->scope = qd_bus_process_find_scope(cgroup);
+    if (cgroup != NULL)
         self->unit = qd_bus_process_find_unit(cgroup);
-    }
+    find_sandbox(self, cgroup);
 
     return g_steal_pointer(&self);
 }
@@ -124,16 +262,21 @@ qd_bus_process_free(QdBusProcess *self)
 
     (void) qd_fd_close(self->pid_fd);
     g_free(self->comm);
-    g_free(self->scope);
+    g_free(self->application);
+    g_free(self->instance);
     g_free(self->unit);
     g_free(self);
     return NULL;
 }
 
 gboolean
-qd_bus_process_is_alive(const QdBusProcess *self)
+qd_bus_process_is_alive(QdBusProcess *self)
 {
     struct pollfd item = { .fd = self->pid_fd, .events = POLLIN };
+    guint64 start_ticks = 0;
+
+    if (self->has_no_pid_fd) /* valgrind: a process of another time has the number */
+        return self->start_ticks > 0 && read_stat(self, &start_ticks) && start_ticks == self->start_ticks;
 
     /* A pidfd becomes readable when its process exits. */
     return self->pid_fd >= 0 && poll(&item, 1, 0) == 0;

@@ -151,3 +151,9 @@ qd_bus_service_set_tracker(QdBusService *self, QdTrackerMode mode)
 {
     qd_bus_tracker_set_mode(self->tracker, mode);
 }
+
+void
+qd_bus_service_set_access(QdBusService *self, const QdConfig *config, const char *store)
+{
+    qd_peers_set_config(self->peers, config, store);
+}

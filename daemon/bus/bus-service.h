@@ -66,6 +66,16 @@ void qd_bus_service_notify_change(QdBusService *self, uint64_t generation, const
  */
 void qd_bus_service_set_tracker(QdBusService *self, QdTrackerMode mode);
 
+/**
+ * qd_bus_service_set_access:
+ * @self: the service
+ * @config: (transfer none): until the next call, or the end
+ * @store: the name of the store
+ *
+ * What sandboxed applications may do from now on. Until the first call they may do nothing.
+ */
+void qd_bus_service_set_access(QdBusService *self, const QdConfig *config, const char *store);
+
 /* Signals of all commits so far, now: once the name has been given back, clients no longer listen to it. */
 void qd_bus_service_tell_changes(QdBusService *self);
 

@@ -211,6 +211,7 @@ const QdCallClass qd_query_call = {
     .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .is_by_value = TRUE,
+    .obeys_access = TRUE,
     .run = run_query,
 };
 
@@ -274,6 +275,7 @@ const QdCallClass qd_prepare_call = {
                QD_TAKES(MAX_BYTES) | QD_TAKES(RESULTS) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
                QD_TAKES(WHOLE_RESULTS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
+    .obeys_access = TRUE,
     .run = run_prepare,
 };
 

@@ -31,7 +31,8 @@ run_subscribe(QdCall *call, GError **error)
         return;
     connection = qd_run_get_reader(probe)->connection;
     if (statement->language == QD_LANGUAGE_SPARQL)
-        call->result.reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base, &context->limits, error);
+        call->result.reads = qd_read_set_new_for_sparql(connection, statement->text, call->options.base,
+                                                        qd_client_get_access(call->client), &context->limits, error);
     else
         call->result.reads = qd_read_set_new_for_sql(connection, statement->text, &context->limits, error);
     if (call->options.keys && call->result.reads != NULL && statement->language == QD_LANGUAGE_SQL)
@@ -60,6 +61,6 @@ run_prefixes(QdCall *call, GError **error)
 }
 
 const QdCallClass qd_subscribe_call = {
-    .name = "Subscribe", .options = QD_TAKES(BASE) | QD_TAKES(KEYS), .reads = TRUE, .run = run_subscribe
+    .name = "Subscribe", .options = QD_TAKES(BASE) | QD_TAKES(KEYS), .reads = TRUE, .obeys_access = TRUE, .run = run_subscribe
 };
 const QdCallClass qd_prefixes_call = { .name = "Prefixes", .reads = TRUE, .is_internal = TRUE, .run = run_prefixes };

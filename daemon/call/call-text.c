@@ -312,5 +312,6 @@ const QdCallClass qd_query_text_call = {
     .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .is_by_value = TRUE,
+    .obeys_access = TRUE,
     .run = run_query_text,
 };

@@ -89,6 +89,8 @@ qd_call_write_update(QdCall *call)
 #define OPTIONS (QD_TAKES(TIMEOUT) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(BASE) | QD_TAKES(DATASET))
 
 const QdCallClass qd_update_call = {
-    .name = "Update", .options = OPTIONS, .run = qd_call_run_update, .write = qd_call_write_update
+    .name = "Update", .options = OPTIONS, .obeys_access = TRUE, .run = qd_call_run_update, .write = qd_call_write_update
 };
-const QdCallClass qd_batch_call = { .name = "Batch", .options = OPTIONS, .run = qd_call_run_update, .write = qd_call_write_update };
+const QdCallClass qd_batch_call = {
+    .name = "Batch", .options = OPTIONS, .obeys_access = TRUE, .run = qd_call_run_update, .write = qd_call_write_update
+};

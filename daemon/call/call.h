@@ -32,7 +32,8 @@ typedef struct QdCallClass {
     gboolean is_by_value;        /* rows travel in the reply, and are bounded by its size */
     gboolean is_internal;        /* the daemon's own: ListQueries does not show it */
     gboolean is_uncharged;       /* a job that does not count against the limits of jobs */
-    gboolean is_not_for_sandbox; /* refused to a sandboxed caller although it reads */
+    gboolean obeys_access;       /* it looks itself at what was granted to its client; else the whole store has to be */
+    gboolean is_not_for_sandbox; /* refused to each sandboxed caller, also in the store of its own */
     gboolean runs_to_its_end;    /* is never put back into the queue for being long */
     gboolean works_when_broken;  /* also runs when the database cannot be opened, whose errors then say nothing new */
     /* On the thread of @place; sets @error, or leaves it to @write. NULL: there is only @write. */

@@ -264,7 +264,7 @@ open_payload(QdCall *call, QdConnection *connection, int64_t id, GError **error)
     }
     if (content != NULL)
         return make_memory_file(g_bytes_get_data(content, NULL), g_bytes_get_size(content), error);
-    if (qd_client_is_read_only(call->client))
+    if (qd_client_is_sandboxed(call->client))
         return copy_file(call, fd, info.size, error);
     return g_steal_fd(&fd);
 }

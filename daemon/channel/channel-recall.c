@@ -152,7 +152,7 @@ find_reads(const QdChannel *self)
         return NULL;
     text = g_strndup(statement->text, statement->n_text_bytes);
     if (statement->language == QD_LANGUAGE_SPARQL)
-        reads = qd_read_set_new_for_sparql(reader->connection, text, statement->base, limits, NULL);
+        reads = qd_read_set_new_for_sparql(reader->connection, text, statement->base, NULL, limits, NULL);
     else
         reads = qd_read_set_new_for_sql(reader->connection, text, limits, NULL);
     qd_pool_release(self->context->pool, reader);

@@ -85,5 +85,6 @@ const QdCallClass qd_export_call = {
     .options = QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) | QD_TAKES(MAX_BYTES) | QD_TAKES(HEADER) | QD_TAKES(RDF_TERMS) |
                QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
+    .obeys_access = TRUE,
     .run = run_export,
 };

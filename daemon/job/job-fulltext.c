@@ -43,7 +43,7 @@ run_full_text(QdCall *call, GError **error)
     g_autoptr(GError) local_error = NULL;
     QdWriteItem item;
 
-    if (!qd_client_check_write(call->client, error))
+    if (!qd_client_check_write_all(call->client, error))
         return;
     qd_write_item_init(&item);
     item.cancelled = &call->private->entry.cancelled;

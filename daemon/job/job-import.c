@@ -392,7 +392,7 @@ check_request(QdCall *call, QdTextFormat *ret_format, GError **error)
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'delimiter' is for csv, not for '%s'", call->format);
         return FALSE;
     }
-    return qd_client_check_write(call->client, error);
+    return qd_client_check_write_all(call->client, error);
 }
 
 /* All of it, once the request is checked. */

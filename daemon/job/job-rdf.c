@@ -217,7 +217,7 @@ import_document(Import *self, GError **error)
     g_autoptr(QdBulkLoad) load = NULL;
 
     self->n_restores = g_atomic_int_get(&context->n_restores);
-    if (!qd_client_check_write(call->client, error))
+    if (!qd_client_check_write_all(call->client, error))
         return FALSE;
     reader = qd_pool_open_connection(context->pool, QD_CONNECTION_READER, error);
     if (reader == NULL)

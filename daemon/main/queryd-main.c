@@ -79,6 +79,7 @@ run(void)
     g_autofree char *bus_name = qd_store_name_make_bus_name(arg_store);
     g_autofree char *directory = arg_directory != NULL ? g_strdup(arg_directory) : qd_store_name_make_directory(arg_store);
     const QdServiceOptions options = {
+        .store = arg_store != NULL ? arg_store : QD_STORE_DEFAULT,
         .bus_name = bus_name,
         .bus_address = arg_bus_address,
         .directory = directory,
@@ -114,7 +115,8 @@ check_and_run(int n_args)
     if (arg_idle_exit_msec < -1 || (arg_idle_exit_msec > 0 && (guint64) arg_idle_exit_msec > idle_exit_max))
         return fail_usage("--idle-exit-ms is out of range");
     if (arg_store != NULL && !qd_store_name_is_valid(arg_store))
-        return fail_usage("a store's name has letters, digits and '_', and does not start with a digit");
+        return fail_usage(
+            "a store's name has letters, digits and '_', and does not start with a digit; that of an application is app.ID");
 
     return run();
 }

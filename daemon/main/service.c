@@ -62,13 +62,17 @@ reload(GError **error, void *user_data)
 {
     QdService *self = user_data;
 
-    (void) qd_config_free(self->config);
+    QdConfig *before = self->config;
+
     self->config = qd_config_load(self->options->config_path);
     apply_config(self);
     if (self->engine != NULL)
         qd_engine_set_limits(self->engine, &self->config->limits);
-    if (self->bus_service != NULL)
+    if (self->bus_service != NULL) {
         qd_bus_service_set_tracker(self->bus_service, self->config->tracker);
+        qd_bus_service_set_access(self->bus_service, self->config, self->options->store);
+    }
+    (void) qd_config_free(before);
     qd_life_cycle_note_activity(self->life);
     qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_CONFIG }, "configuration read again");
     return TRUE;
@@ -121,6 +125,7 @@ start_engine(QdService *self, GError **error)
     if (self->bus_service == NULL)
         return FALSE;
     qd_bus_service_set_tracker(self->bus_service, self->config->tracker);
+    qd_bus_service_set_access(self->bus_service, self->config, self->options->store);
 
     self->life = qd_life_cycle_new(self);
     return TRUE;

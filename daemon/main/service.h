@@ -10,6 +10,7 @@
 #include <glib.h>
 
 typedef struct QdServiceOptions {
+    const char *store;       /* its name */
     const char *bus_name;    /* to own */
     const char *bus_address; /* (nullable): NULL is the session's bus */
     const char *directory;   /* of the store */

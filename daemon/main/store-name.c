@@ -6,12 +6,16 @@
 
 #include <string.h>
 
+#include "daemon/base/access.h"
+
 #define DEFAULT_BUS_NAME "org.queryd.Query1"
 #define NAME_BYTES_MAX 64
 
 gboolean
 qd_store_name_is_valid(const char *name)
 {
+    if (g_str_has_prefix(name, QD_ACCESS_OWN_STORE_PREFIX))
+        return qd_access_is_application(name + strlen(QD_ACCESS_OWN_STORE_PREFIX));
     if (name[0] == '\0' || g_ascii_isdigit(name[0]) || strlen(name) > NAME_BYTES_MAX)
         return FALSE;
 
@@ -25,7 +29,7 @@ qd_store_name_is_valid(const char *name)
 static gboolean
 is_default(const char *name)
 {
-    return name == NULL || g_str_equal(name, "default");
+    return name == NULL || g_str_equal(name, QD_STORE_DEFAULT);
 }
 
 char *

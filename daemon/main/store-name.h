@@ -8,11 +8,13 @@
 
 #include <glib.h>
 
+#define QD_STORE_DEFAULT "default"
+
 /**
  * qd_store_name_is_valid:
  * @name: a name
  *
- * Returns: whether it is [A-Za-z_][A-Za-z0-9_]* and short enough for a bus name
+ * Returns: whether it is [A-Za-z_][A-Za-z0-9_]* and short enough for a bus name, or "app." and the id of an application
  */
 gboolean qd_store_name_is_valid(const char *name);
 

@@ -93,10 +93,11 @@ qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimi
 }
 
 QdReadSet *
-qd_read_set_new_for_sparql(QdConnection *connection, const char *text, const char *base, const QdLimits *limits, GError **error)
+qd_read_set_new_for_sparql(QdConnection *connection, const char *text, const char *base, const QdAccess *access,
+                           const QdLimits *limits, GError **error)
 {
     QdCatalog catalog; /* has the stored prefixes */
-    const QdParseOptions options = { .base = base, .limits = limits, .catalog = &catalog };
+    const QdParseOptions options = { .base = base, .limits = limits, .catalog = &catalog, .access = access };
     g_autoptr(QdReadSet) self = read_set_new(TRUE);
     g_autoptr(QdAst) ast = NULL;
 

@@ -12,6 +12,7 @@
 /* The one name for all that is kept for RDF, as an SQL query reads it. */
 #define QD_READ_SET_RDF "queryd_"
 
+typedef struct QdAccess QdAccess;
 typedef struct QdReadSet {
     gboolean is_sparql;
     QdNameSet *tables;     /* SQL: tables and views, in lower case */
@@ -34,9 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdReadSet, qd_read_set_free)
  */
 QdReadSet *qd_read_set_new_for_sql(QdConnection *connection, const char *text, const QdLimits *limits, GError **error);
 
-/* (transfer full) (nullable): @base (nullable) is an absolute IRI. The text has been compiled before. */
-QdReadSet *qd_read_set_new_for_sparql(QdConnection *connection, const char *text, const char *base, const QdLimits *limits,
-                                      GError **error);
+/* (transfer full) (nullable): @base (nullable) is an absolute IRI, @access (nullable) what the client was granted. The text has
+ * been compiled before. */
+QdReadSet *qd_read_set_new_for_sparql(QdConnection *connection, const char *text, const char *base, const QdAccess *access,
+                                      const QdLimits *limits, GError **error);
 
 gboolean qd_read_set_is_touched(const QdReadSet *self, const QdChanges *changes);
 

@@ -278,7 +278,8 @@ QdSparqlPlan *
 qd_sparql_compile(const char *text, gsize n_bytes, gboolean is_update, const QdSparqlOptions *options, const QdCatalog *catalog,
                   GError **error)
 {
-    const QdParseOptions parse_options = { options->base, options->dataset, catalog, options->limits, options->fingerprint };
+    const QdParseOptions parse_options = { options->base,   options->dataset,     catalog,
+                                           options->limits, options->fingerprint, options->access };
     g_autoptr(QdSparqlPlan) plan = g_new0(QdSparqlPlan, 1);
 
     plan->is_update = is_update;

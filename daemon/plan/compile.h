@@ -11,6 +11,7 @@
 #include "daemon/base/name-set.h"
 #include "daemon/sparql/plan-parts.h"
 
+typedef struct QdAccess QdAccess;
 typedef struct QdCatalog QdCatalog;
 typedef struct QdFingerprint QdFingerprint;
 
@@ -20,6 +21,7 @@ typedef struct QdSparqlOptions {
     const char *const *parameters;    /* nullable, NULL-terminated: variables that get a value at each execution */
     const char *dataset;              /* nullable: FROM clauses instead of those of the text */
     const QdFingerprint *fingerprint; /* nullable: of the text, for a plan that serves other texts, too */
+    const QdAccess *access;           /* nullable: what the client was granted */
     gboolean is_second;               /* the plan for where the first one has given no row for a while */
 } QdSparqlOptions;
 

@@ -4,6 +4,7 @@
  */
 #include "daemon/read/client.h"
 
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 
 QdClient *
@@ -31,6 +32,7 @@ qd_client_unref(QdClient *client)
 
     if (client->application != NULL && g_atomic_int_dec_and_test(&client->application->ref_count))
         g_free(client->application);
+    g_clear_pointer(&client->accesses, g_ptr_array_unref);
     g_free(client->label);
     g_free(client);
 }
@@ -57,31 +59,52 @@ qd_client_get_label(const QdClient *client)
 }
 
 void
-qd_client_set_read_only(QdClient *client)
+qd_client_set_access(QdClient *client, QdAccess *access)
 {
-    g_atomic_int_set(&client->read_only, TRUE);
+    client->is_sandboxed = TRUE;
+    if (client->accesses == NULL)
+        client->accesses = g_ptr_array_new_with_free_func((GDestroyNotify) qd_access_unref);
+    if (access != NULL && client->access != NULL && qd_access_is_equal(client->access, access)) {
+        qd_access_unref(access);
+        return;
+    }
+    if (access != NULL)
+        g_ptr_array_add(client->accesses, access);
+    __atomic_store_n(&client->access, access, __ATOMIC_RELEASE);
+}
+
+const QdAccess *
+qd_client_get_access(const QdClient *client)
+{
+    return __atomic_load_n(&client->access, __ATOMIC_ACQUIRE);
 }
 
 gboolean
-qd_client_is_read_only(const QdClient *client)
+qd_client_is_sandboxed(const QdClient *client)
 {
-    return g_atomic_int_get(&client->read_only);
+    return client->is_sandboxed;
 }
 
 gboolean
 qd_client_shares_results(const QdClient *client)
 {
-    return !qd_client_is_read_only(client);
+    return qd_client_get_access(client) == NULL;
 }
 
 gboolean
 qd_client_check_write(const QdClient *client, GError **error)
 {
-    if (!qd_client_is_read_only(client))
-        return TRUE;
+    const QdAccess *access = qd_client_get_access(client);
 
-    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "client '%s' may only read", qd_client_get_label(client));
-    return FALSE;
+    return access == NULL || qd_access_has_any(access, QD_ACCESS_WRITE) || qd_access_deny(access, error, "write in this store");
+}
+
+gboolean
+qd_client_check_write_all(const QdClient *client, GError **error)
+{
+    const QdAccess *access = qd_client_get_access(client);
+
+    return access == NULL || qd_access_has_all(access, QD_ACCESS_WRITE) || qd_access_deny(access, error, "write in this store");
 }
 
 gboolean

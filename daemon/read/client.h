@@ -12,6 +12,7 @@
 
 #include "daemon/base/limits.h"
 
+typedef struct QdAccess QdAccess;
 typedef struct QdClient QdClient;
 
 typedef enum QdCharge {
@@ -49,7 +50,9 @@ struct QdClient {
     gint ref_count;
     QdApplication *application; /* (nullable): a process by itself */
     char *label;
-    gint read_only; /* atomic */
+    gboolean is_sandboxed;
+    QdAccess *access;    /* atomic; (nullable): it may do everything */
+    GPtrArray *accesses; /* (nullable) of QdAccess: this one and earlier ones, which a run may still look at */
     QdWriteLane write_lane;
     gint charges[QD_N_CHARGES];
 };
@@ -72,13 +75,17 @@ const char *qd_client_get_label(const QdClient *client);
 void qd_client_join(QdClient *self, QdClient *other);
 /* Open channels of its application, or its own. */
 guint qd_client_count_channels(const QdClient *self);
-/* A sandboxed client: the engine refuses it every statement that writes, also on its channels, with AccessDenied. */
-void qd_client_set_read_only(QdClient *client);
-gboolean qd_client_is_read_only(const QdClient *client);
+/* A sandboxed client, from now on with @access (transfer full) (nullable: to everything in this store). Thread: main. */
+void qd_client_set_access(QdClient *client, QdAccess *access);
+/* (transfer none): as long as the client. NULL: it may do everything. */
+const QdAccess *qd_client_get_access(const QdClient *client);
+gboolean qd_client_is_sandboxed(const QdClient *client);
 /* Whether it may be given what others have asked for, and they what it has: a sandboxed one may not see everything. */
 gboolean qd_client_shares_results(const QdClient *client);
-/* ACCESS_DENIED for one that may only read. */
+/* ACCESS_DENIED for one that may write nothing at all. */
 gboolean qd_client_check_write(const QdClient *client, GError **error);
+/* The same for one that may not write everything. */
+gboolean qd_client_check_write_all(const QdClient *client, GError **error);
 /* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
 gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
 void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client-lib/wire/wire-recent.h"
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "daemon/plan/compile.h"
 #include "daemon/quads/store-catalog.h"
@@ -88,7 +89,13 @@ put_text(GByteArray *head, const char *text)
     g_byte_array_append(head, (const guint8 *) text, (guint) strlen(text) + 1);
 }
 
-/* Kind, base, dataset and the names in order, each followed by a NUL. */
+static void
+put_number(GByteArray *head, guint64 number)
+{
+    g_byte_array_append(head, (const guint8 *) &number, sizeof number);
+}
+
+/* Kind, base, dataset and the names in order, each followed by a NUL; then whose grants they are. */
 static GBytes *
 make_head(const QdPlanText *what, char **names)
 {
@@ -99,6 +106,8 @@ make_head(const QdPlanText *what, char **names)
     put_text(head, what->dataset != NULL ? what->dataset : "");
     for (char **name = names; *name != NULL; name++)
         put_text(head, *name);
+    if (what->access != NULL)
+        put_number(head, qd_access_get_id(what->access));
     return g_byte_array_free_to_bytes(head);
 }
 
@@ -306,6 +315,7 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
         .limits = limits,
         .parameters = (const char *const *) names,
         .is_second = what->is_second,
+        .access = what->access,
     };
     g_autoptr(GBytes) head = make_head(what, names);
     g_autoptr(QdFingerprint) fingerprint = NULL;
@@ -316,7 +326,8 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     if (!refresh_catalog(self, connection, now, error))
         return NULL;
     entry = find_text(self, head, what, now);
-    if (entry == NULL && what->n_bytes <= QD_FINGERPRINT_TEXT_MAX)
+    /* the graphs that a text names are looked at when it is compiled: another text of the fingerprint has others */
+    if (entry == NULL && what->access == NULL && what->n_bytes <= QD_FINGERPRINT_TEXT_MAX)
         fingerprint = qd_fingerprint_new(what->text, what->n_bytes);
     if (fingerprint != NULL)
         entry = find_fingerprint(self, head, &fingerprint, now);

@@ -11,6 +11,7 @@
 #include "daemon/base/limits.h"
 #include "daemon/read/parameters.h"
 
+typedef struct QdAccess QdAccess;
 typedef struct QdConnection QdConnection;
 typedef struct QdSparqlPlan QdSparqlPlan;
 
@@ -20,7 +21,8 @@ typedef struct QdPlanText {
     const char *base;    /* (nullable): an absolute IRI */
     const char *dataset; /* (nullable): FROM clauses instead of those of the text */
     gboolean is_update;
-    gboolean is_second; /* QdSparqlOptions.is_second */
+    gboolean is_second;     /* QdSparqlOptions.is_second */
+    const QdAccess *access; /* (nullable): what the client was granted */
 } QdPlanText;
 
 /* What has happened, of all connections together; atomics. */

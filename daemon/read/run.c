@@ -24,8 +24,9 @@ struct QdRun {
     QdRowSource rows;
     char *text; /* SPARQL (owned): for a plan with parameters */
     gsize n_text_bytes;
-    char *base;    /* (nullable) (owned) */
-    char *dataset; /* (nullable) (owned) */
+    char *base;             /* (nullable) (owned) */
+    char *dataset;          /* (nullable) (owned) */
+    const QdAccess *access; /* (nullable): what its client was granted */
     gboolean in_transaction;
     const QdLimits *limits;
     QdRunOptions options;
@@ -54,6 +55,7 @@ qd_run_free(QdRun *self)
     if (self->reader != NULL) {
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
+        qd_connection_set_access(self->reader->connection, NULL);
         if (self->pool != NULL)
             qd_pool_release(self->pool, self->reader);
     }
@@ -91,7 +93,9 @@ compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 static gboolean
 compile_plan(QdRun *self, GHashTable *parameters, gboolean is_update, GError **error)
 {
-    const QdPlanText what = { self->text, self->n_text_bytes, self->base, self->dataset, is_update, self->n_tries == 1 };
+    const QdPlanText what = {
+        self->text, self->n_text_bytes, self->base, self->dataset, is_update, self->n_tries == 1, self->access
+    };
     QdRunText sql = { .is_generated = TRUE };
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
 
@@ -183,6 +187,8 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->rows = (QdRowSource){ .reader = reader, .limits = limits };
     if (self->reader == NULL)
         return NULL;
+    self->access = reader->client != NULL ? qd_client_get_access(reader->client) : NULL;
+    qd_connection_set_access(reader->connection, what->language == QD_LANGUAGE_SQL ? self->access : NULL);
     qd_counting_show(self->reader->connection, NULL);
     qd_settings_begin(self->reader->connection, what->settings);
     return compile(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;

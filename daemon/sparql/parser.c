@@ -10,6 +10,7 @@
 #include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/sparql/parser-private.h"
+#include "daemon/sparql/restrict.h"
 
 typedef struct Label {
     guint variable;
@@ -563,6 +564,8 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         return NULL;
     }
     if (dataset != NULL && !qd_parser_replace_dataset(ast, dataset, error))
+        return NULL;
+    if (options->access != NULL && !qd_sparql_restrict(ast, options->access, matches->len > 0, error))
         return NULL;
     return g_steal_pointer(&ast);
 }

@@ -11,12 +11,15 @@
 #include "daemon/sparql/plan-parts.h"
 #include "daemon/sqlite/catalog.h"
 
+typedef struct QdAccess QdAccess;
+
 typedef struct QdParseOptions {
     const char *base;         /* nullable: an absolute IRI */
     const char *dataset;      /* nullable: FROM clauses instead of those of the text, or of USING clauses */
     const QdCatalog *catalog; /* nullable: has the prefixes of which the text declares none of that name */
     const QdLimits *limits;
     const QdFingerprint *fingerprint; /* nullable: of this text; its constants become holes where their value does not matter */
+    const QdAccess *access;           /* nullable: the graphs that may be read and written */
 } QdParseOptions;
 
 /**
@@ -27,6 +30,7 @@ typedef struct QdParseOptions {
  * Parses and checks what the grammar's notes and the scope rules say; looks at no data.
  *
  * Errors: SYNTAX with a place; TOO_COMPLEX, TOO_BIG. BAD_PARAMETER: the dataset of @options, or it meets USING or WITH.
+ * ACCESS_DENIED: it asks for what is not granted.
  *
  * Returns: (transfer full) (nullable): the AST
  */

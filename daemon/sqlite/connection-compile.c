@@ -4,8 +4,10 @@
  */
 #include <string.h>
 
+#include "daemon/base/access.h"
 #include "daemon/sqlite/builtin.h"
 #include "daemon/sqlite/connection-private.h"
+#include "daemon/sqlite/grants/grants.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 
@@ -73,7 +75,8 @@ cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy p
     for (guint i = self->statements.n; i > 0; i--) {
         const QdCompiled *compiled = self->statements.items[i - 1];
 
-        if (compiled->policy == policy && compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0)
+        if (compiled->policy == policy && compiled->grants_id == self->guard.grants.id && compiled->n_text_bytes == n_bytes &&
+            memcmp(compiled->text, text, n_bytes) == 0)
             return i - 1;
     }
     return self->statements.n;
@@ -251,6 +254,26 @@ vacuums(QdConnection *self, const QdCompiled *compiled)
     return found;
 }
 
+/* For a client to which single tables are granted. */
+static gboolean
+check_grants(QdConnection *self, const QdCompiled *compiled, GError **error)
+{
+    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    QdPolicy policy;
+    gboolean ok;
+
+    if (self->guard.grants.access == NULL)
+        return TRUE;
+    if (sqlite3_stmt_isexplain(compiled->stmt) && !qd_access_has_all(self->guard.grants.access, QD_ACCESS_READ))
+        return qd_access_deny(self->guard.grants.access, error, "ask for plans: they show estimates of all data");
+    if (sqlite3_stmt_isexplain(compiled->stmt) || compiled->control != QD_CONTROL_NONE)
+        return TRUE;
+    policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    ok = qd_grants_check_program(&self->guard.grants, self->db, statement, error);
+    self->guard.policy = policy;
+    return ok;
+}
+
 static gboolean
 compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, GError **error)
 {
@@ -291,7 +314,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
     compiled->schema_signature = compute_signature(compiled);
     compiled->runs_alone = compiled->writes && !compiled->asks && compiled->control == QD_CONTROL_NONE &&
                            compiled->write_tables[0] == NULL && vacuums(self, compiled);
-    return check_compiled(compiled, tail, error);
+    return check_compiled(compiled, tail, error) && check_grants(self, compiled, error);
 }
 
 static QdCompiled *
@@ -309,6 +332,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     (void) qd_connection_set_policy(self, policy_before);
     compiled = g_new0(QdCompiled, 1);
     compiled->policy = policy;
+    compiled->grants_id = self->guard.grants.id;
     compiled->is_generated = is_generated;
     compiled->n_text_bytes = n_bytes;
     compiled->text = sqlite3_malloc64(n_bytes + 1); /* it is kept as long as SQLite's own copy, within one limit */

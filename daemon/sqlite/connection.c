@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/sqlite/grants/grants.h"
 #include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -238,6 +239,12 @@ QdSettings *
 qd_connection_get_settings(QdConnection *self)
 {
     return &self->settings;
+}
+
+void
+qd_connection_set_access(QdConnection *self, const QdAccess *access)
+{
+    qd_grants_set(&self->guard.grants, access);
 }
 
 QdPolicy

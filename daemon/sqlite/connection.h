@@ -23,6 +23,7 @@ typedef struct QdCompiled {
     gboolean wrap_tried;   /* whether it can be had has been looked at */
     gboolean gives_much;   /* some run of it gave a large result */
     QdPolicy policy;
+    guint64 grants_id;     /* of the client's grants that it was compiled under; 0: none */
     gboolean is_generated; /* from SPARQL: it may nest deeper, and the order of its joins is ours */
     char *text;            /* (owned) */
     gsize n_text_bytes;
@@ -73,6 +74,10 @@ QdGuard *qd_connection_get_guard(QdConnection *self);
 QdSettings *qd_connection_get_settings(QdConnection *self);
 /* What the guard allows from now on. Returns: what it allowed before, to be set again. */
 QdPolicy qd_connection_set_policy(QdConnection *self, QdPolicy policy);
+
+/* What the client whose SQL is compiled and run from now on was granted; NULL: everything. It lives at least until the next call.
+ */
+void qd_connection_set_access(QdConnection *self, const QdAccess *access);
 
 /* Objects of other files that work on this connection, made at first use: they live and end with it. */
 typedef enum QdAttachment {

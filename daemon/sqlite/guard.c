@@ -11,6 +11,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/grants/grants.h"
 
 typedef enum Rule {
     TELLS,    /* its value, or a list */
@@ -512,6 +513,7 @@ static int
 authorize(void *data, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
     QdGuard *self = data;
+    g_autofree char *reason = NULL;
 
     if (self->policy == QD_POLICY_INTERNAL)
         return trigger == NULL || is_reserved(trigger) ? SQLITE_OK : check_foreign_trigger(action, a != NULL ? a : "", b);
@@ -532,7 +534,9 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
         action != SQLITE_FUNCTION && !(action == SQLITE_UPDATE && g_strcmp0(a, "sqlite_temp_master") == 0))
         return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
 
-    return check_action(self, action, a != NULL ? a : "", b);
+    if (self->grants.access != NULL)
+        reason = qd_grants_check_action(&self->grants, action, a, b, trigger);
+    return reason != NULL ? deny(self, QW_ERROR_ACCESS_DENIED, "%s", reason) : check_action(self, action, a != NULL ? a : "", b);
 }
 
 void
@@ -565,6 +569,7 @@ qd_guard_begin(QdGuard *self, QdPolicy policy, const QdLimits *limits)
     if (self->caller_end_usec > 0)
         self->compile_deadline_usec = MIN(self->compile_deadline_usec, self->caller_end_usec);
     self->writes = FALSE;
+    self->grants.is_unsure = FALSE;
     self->tells = FALSE;
     self->control = QD_CONTROL_NONE;
     self->asks = FALSE;

@@ -16,6 +16,8 @@
 #include "daemon/base/limits.h"
 #include "daemon/sqlite/settings.h"
 
+typedef struct QdAccess QdAccess;
+
 typedef enum QdPolicy {
     QD_POLICY_READ,     /* a client's query */
     QD_POLICY_WRITE,    /* a client's update */
@@ -43,8 +45,16 @@ typedef struct QdEffects {
     gboolean is_volatile;      /* it may give another result of the same data: random(), a pragma */
 } QdEffects;
 
+/* Single tables that were granted to a client: grants/grants.h. */
+typedef struct QdGrants {
+    const QdAccess *access; /* (nullable) (not owned): NULL: everything, and nothing below counts */
+    guint64 id;             /* of @access; 0: none */
+    gboolean is_unsure;     /* recorded: a name may be that of a virtual table that the authorizer has not shown as such */
+} QdGrants;
+
 typedef struct QdGuard {
     QdPolicy policy;
+    QdGrants grants;    /* of the client whose SQL is compiled or run */
     gboolean vacuuming; /* a VACUUM is being run: it may do what VACUUM does by SQL of its own, and nothing else */
     gboolean packing;   /* one of our wrappers is compiled or run: it calls what statements may not */
     gboolean compiling;

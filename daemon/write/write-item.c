@@ -14,6 +14,7 @@
 #include "daemon/payload/payload.h"
 #include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
+#include "daemon/read/client.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/run.h"
@@ -264,11 +265,31 @@ take_terms(const QdWriteStatement *statement, const QdSparqlPlan *plan, const Qw
     return g_steal_pointer(&terms);
 }
 
+/* (nullable): what its client was granted */
+static const QdAccess *
+get_access(const QdWriteItem *item)
+{
+    return item->client != NULL ? qd_client_get_access(item->client) : NULL;
+}
+
+static QdPlanText
+make_plan_text(const QdWriteItem *item, const QdWriteStatement *statement)
+{
+    return (QdPlanText){
+        .text = statement->text,
+        .n_bytes = statement->n_text_bytes,
+        .base = statement->base,
+        .dataset = statement->dataset,
+        .is_update = TRUE,
+        .access = get_access(item),
+    };
+}
+
 static gboolean
 run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *connection, const QwPageReader *row,
            const QdLimits *limits, GError **error)
 {
-    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, statement->dataset, TRUE };
+    const QdPlanText what = make_plan_text(item, statement);
     const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
     g_autoptr(GError) failure = NULL;
@@ -290,7 +311,7 @@ static gboolean
 execute_update(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, const QdLimits *limits, GError **error)
 {
     uint64_t before = item->outcome.changes;
-    const QdPlanText what = { statement->text, statement->n_text_bytes, statement->base, statement->dataset, TRUE };
+    const QdPlanText what = make_plan_text(item, statement);
     QwPageReader reader = { 0 };
     const QdSparqlPlan *plan;
 
@@ -452,9 +473,13 @@ execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *
 {
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
+        gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
+        gboolean ok;
 
-        if (!(statement->language == QD_LANGUAGE_SPARQL ? execute_update : execute_statement)(item, statement, connection, limits,
-                                                                                              error)) {
+        qd_connection_set_access(connection, is_sparql ? NULL : get_access(item));
+        ok = (is_sparql ? execute_update : execute_statement)(item, statement, connection, limits, error);
+        qd_connection_set_access(connection, NULL);
+        if (!ok) {
             if (item->statements->len > 1)
                 g_prefix_error(error, "statement %u of the batch: ", i + 1);
             return FALSE;

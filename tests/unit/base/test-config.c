@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <syslog.h>
+
+#include "daemon/base/access.h"
 
 typedef struct Fixture {
     char *dir;
@@ -124,6 +127,67 @@ test_no_key_file(Fixture *self, gconstpointer data)
 }
 
 static void
+test_access(Fixture *self, gconstpointer data)
+{
+    g_autoptr(QdConfig) config = load(self, "[Access org.example.Music]\nread = table:albums\nwrite=graph:urn:g\n"
+                                            "[Access org.example.Music work]\nread=*\n");
+    g_autoptr(QdAccess) here = qd_config_get_access(config, "org.example.Music", "default");
+    g_autoptr(QdAccess) work = qd_config_get_access(config, "org.example.Music", "work");
+    g_autoptr(QdAccess) none = qd_config_get_access(config, "org.example.Music", "other");
+    g_autoptr(QdAccess) other = qd_config_get_access(config, "org.example.Other", "default");
+
+    g_assert_cmpuint(config->warnings->len, ==, 0);
+    g_assert_true(qd_access_has_table(here, QD_ACCESS_READ, "albums"));
+    g_assert_true(qd_access_has_graph(here, QD_ACCESS_WRITE, "urn:g"));
+    g_assert_false(qd_access_has_all(here, QD_ACCESS_READ));
+    g_assert_true(qd_access_has_all(work, QD_ACCESS_READ));
+    g_assert_false(qd_access_has_any(work, QD_ACCESS_WRITE));
+    g_assert_false(qd_access_has_any(none, QD_ACCESS_READ));
+    g_assert_false(qd_access_has_any(other, QD_ACCESS_READ));
+    g_assert_cmpstr(qd_access_get_application(other), ==, "org.example.Other");
+}
+
+/* A mistake takes back what the group grants beside it, and what an earlier file did. */
+static void
+test_access_mistakes(Fixture *self, gconstpointer data)
+{
+    static const struct {
+        const char *text;
+        const char *warning;
+    } cases[] = {
+        { "[Access]\nread=*\n", "queryd.conf:1: group [Access] is not" },
+        { "\n[Access music]\nread=*\n", "queryd.conf:2: group [Access music] is not" },
+        { "[Access a.b default more]\nread=*\n", "queryd.conf:1: group" },
+        { "[Access a.b ../x]\nread=*\n", "queryd.conf:1: group" },
+        { "[Access  a.b]\nread=*\n", "queryd.conf:1: group" },
+        { "[Accessa.b]\nread=*\n", "unknown group [Accessa.b]" },
+        { "[Access a.b]\nread=table:t\n# read=*\nwrite=t\n", "queryd.conf:4: [Access a.b] write: 't' is none of" },
+        { "[Access a.b]\nread=*\nstore=x\n", "queryd.conf:3: [Access a.b] store: unknown key 'store'" },
+        { "[Access a.b]\nread=table:t\nwrite=\n", "queryd.conf:3: [Access a.b] write: '' is none" },
+        { "[Access a.b]\nread *\n", "ignoring the file" },
+    };
+
+    write_file(self->drop_in_dir, "10-a.conf", "[Access a.b]\nread=table:later\n");
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(QdConfig) config = load(self, cases[i].text);
+        g_autoptr(QdAccess) access = qd_config_get_access(config, "a.b", "default");
+
+        g_assert_cmpuint(config->warnings->len, ==, 1);
+        assert_warning(config, 0, cases[i].warning);
+        g_assert_true(qd_access_has_table(access, QD_ACCESS_READ, "later")); /* the later file's group is whole */
+        g_assert_false(qd_access_has_table(access, QD_ACCESS_READ, "t"));
+        g_assert_false(qd_access_has_all(access, QD_ACCESS_READ));
+    }
+    write_file(self->drop_in_dir, "10-a.conf", "[Access a.b]\nread=nonsense\n");
+    {
+        g_autoptr(QdConfig) config = load(self, "[Access a.b]\nread=*\n");
+        g_autoptr(QdAccess) access = qd_config_get_access(config, "a.b", "default");
+
+        g_assert_false(qd_access_has_any(access, QD_ACCESS_READ));
+    }
+}
+
+static void
 test_drop_ins(Fixture *self, gconstpointer data)
 {
     g_autoptr(QdConfig) config = NULL;
@@ -182,5 +246,7 @@ main(int argc, char **argv)
     g_test_add("/base/config/bad-lines", Fixture, NULL, set_up, test_bad_lines, tear_down);
     g_test_add("/base/config/no-key-file", Fixture, NULL, set_up, test_no_key_file, tear_down);
     g_test_add("/base/config/drop-ins", Fixture, NULL, set_up, test_drop_ins, tear_down);
+    g_test_add("/base/config/access", Fixture, NULL, set_up, test_access, tear_down);
+    g_test_add("/base/config/access-mistakes", Fixture, NULL, set_up, test_access_mistakes, tear_down);
     return g_test_run();
 }

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "tests/unit/bus/bus-fixture.h"
 
@@ -320,10 +321,11 @@ test_foreign_user(Fixture *self, gconstpointer data)
     g_assert_cmpint(answer.code, ==, QW_ERROR_ACCESS_DENIED);
 }
 
-/* A process that exited while its name lives: an ordinary client of its own, not of who has the number now. */
+/* A process that exited while its name lives: anything may have its connection now, so it may do nothing. */
 static void
 test_process_gone(Fixture *self, gconstpointer data)
 {
+    g_autoptr(GError) error = NULL;
     Answer answer = { 0 };
     pid_t pid = fork();
 
@@ -334,6 +336,11 @@ test_process_gone(Fixture *self, gconstpointer data)
     resolve_and_wait(self, ":1.5", &answer);
     g_assert_nonnull(answer.peer);
     g_assert_cmpstr(qd_client_get_label(answer.client), ==, ":1.5");
+    g_assert_true(qd_peer_is_sandboxed(answer.peer));
+    g_assert_nonnull(qd_client_get_access(answer.client));
+    g_assert_false(qd_access_has_any(qd_client_get_access(answer.client), QD_ACCESS_READ));
+    g_assert_false(qd_peer_deny(answer.peer, &error));
+    g_assert_nonnull(strstr(error->message, "not there any more"));
 }
 
 static void

@@ -5,8 +5,13 @@
 #include "daemon/bus/bus-process.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "daemon/base/fd.h"
 
 static void
 assert_scope(const char *cgroup, const char *expected)
@@ -27,6 +32,90 @@ test_scope(void)
     assert_scope("0::/app.slice/x-app-flatpak-a.scope\n", NULL);
     assert_scope("0::/app.slice/app-flatpak-a.service\n", NULL);
     assert_scope("", NULL);
+}
+
+static void
+assert_application(const char *scope, const char *expected)
+{
+    g_autofree char *application = qd_bus_process_parse_scope(scope);
+
+    g_assert_cmpstr(application, ==, expected);
+}
+
+static void
+test_application(void)
+{
+    assert_application("app-flatpak-org.gnome.Maps-2345.scope", "org.gnome.Maps");
+    assert_application("app-flatpak-org.x.Y\\x2d2-1.scope", "org.x.Y-2");
+    assert_application("app-flatpak-org.x.Y-2-1.scope", "org.x.Y-2");
+    assert_application("app-flatpak-org.x.Y.scope", NULL);
+    assert_application("app-flatpak-org.x.Y-.scope", NULL);
+    assert_application("app-flatpak-org.x.Y-1a.scope", NULL);
+    assert_application("app-flatpak--1.scope", NULL);
+    assert_application("app-flatpak-.scope", NULL);
+    assert_application("app-flatpak-music-1.scope", NULL);
+    assert_application("app-flatpak-org.x.Y\\x2-1.scope", NULL);
+    assert_application("app-flatpak-org.x.Y\\x2f-1.scope", NULL);
+    assert_application("app-flatpak-org.x.Y\\x00-1.scope", NULL);
+    assert_application("app-flatpak-org.x.Y\\-1.scope", NULL);
+}
+
+/* @text: of /.flatpak-info, NULL: it is made by the caller */
+static int
+read_info(const char *root, const char *text, char **ret_application)
+{
+    g_autofree char *path = g_build_filename(root, ".flatpak-info", NULL);
+    g_autofree char *instance = NULL;
+    g_auto(QdFd) fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    if (text != NULL)
+        g_assert_true(g_file_set_contents(path, text, -1, NULL));
+    return qd_bus_process_read_info(fd, ret_application, &instance);
+}
+
+static void
+assert_no_info(const char *root, const char *text)
+{
+    g_autofree char *application = NULL;
+
+    g_assert_cmpint(read_info(root, text, &application), ==, -EBADMSG);
+    g_assert_null(application);
+}
+
+static void
+test_info(void)
+{
+    g_autofree char *root = g_dir_make_tmp("queryd-info-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(root, ".flatpak-info", NULL);
+    g_autofree char *other = g_build_filename(root, "other", NULL);
+    g_autofree char *filler = g_strnfill(64 << 10, '#');
+    g_autofree char *large = g_strconcat("[Application]\nname=org.x.Y\n", filler, "\n", NULL);
+    g_autofree char *application = NULL;
+
+    g_assert_cmpint(read_info(root, NULL, &application), ==, 0);
+    g_assert_cmpint(read_info(root, "[Runtime]\nname=org.x.Platform\n", &application), ==, 1);
+    g_assert_null(application);
+    assert_no_info(root, "[Application]\nname=\n");
+    assert_no_info(root, "[Application]\nname=music\n");
+    assert_no_info(root, "name=org.x.Y\n");
+    assert_no_info(root, "\x01\x02");
+    assert_no_info(root, large);
+    g_assert_cmpint(read_info(root, "[Application]\nname=org.x.Y\n[Instance]\ninstance-id=7\n", &application), ==, 1);
+    g_assert_cmpstr(application, ==, "org.x.Y");
+
+    /* a link is not followed, which would be in our own root; and a fifo is not waited for */
+    g_assert_cmpint(rename(path, other), ==, 0);
+    g_assert_cmpint(symlink(other, path), ==, 0);
+    assert_no_info(root, NULL);
+    g_assert_cmpint(unlink(path), ==, 0);
+    g_assert_cmpint(mkfifo(path, 0600), ==, 0);
+    assert_no_info(root, NULL);
+    g_assert_cmpint(unlink(path), ==, 0);
+    g_assert_cmpint(mkdir(path, 0700), ==, 0);
+    assert_no_info(root, NULL);
+    g_assert_cmpint(rmdir(path), ==, 0);
+    g_assert_cmpint(unlink(other), ==, 0);
+    g_assert_cmpint(rmdir(root), ==, 0);
 }
 
 static void
@@ -74,14 +163,15 @@ test_stat(void)
 static void
 test_self(void)
 {
-    g_autoptr(QdBusProcess) one = qd_bus_process_new(getpid());
-    g_autoptr(QdBusProcess) two = qd_bus_process_new(getpid());
+    g_autoptr(QdBusProcess) one = qd_bus_process_new(getpid(), -1);
+    g_autoptr(QdBusProcess) two = qd_bus_process_new(getpid(), -1);
 
     if (g_strcmp0(g_getenv("QUERYD_SANITIZER"), "valgrind") == 0) {
         g_test_skip("valgrind knows no pidfd_open() and has another name");
         return;
     }
     g_assert_true(qd_bus_process_is_alive(one));
+    g_assert_cmpint(one->sandbox, ==, QD_SANDBOX_NONE);
     g_assert_cmpuint(one->start_ticks, >, 0);
     g_assert_cmpuint(one->start_ticks, ==, two->start_ticks);
     g_assert_true(g_str_has_prefix(one->comm, "test-bus-proces"));
@@ -96,9 +186,9 @@ test_gone(void)
 
     if (pid == 0)
         _exit(0);
-    before = qd_bus_process_new(pid);
+    before = qd_bus_process_new(pid, -1);
     g_assert_cmpint(waitpid(pid, NULL, 0), ==, pid);
-    after = qd_bus_process_new(pid);
+    after = qd_bus_process_new(pid, -1);
     g_assert_false(qd_bus_process_is_alive(before));
     g_assert_false(qd_bus_process_is_alive(after));
     g_assert_cmpint(after->pid_fd, ==, -1);
@@ -109,6 +199,8 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/bus/process/scope", test_scope);
+    g_test_add_func("/bus/process/application", test_application);
+    g_test_add_func("/bus/process/info", test_info);
     g_test_add_func("/bus/process/unit", test_unit);
     g_test_add_func("/bus/process/stat", test_stat);
     g_test_add_func("/bus/process/self", test_self);

@@ -53,7 +53,7 @@ test_copy_for_a_sandbox(EngineFixture *self, gconstpointer data)
     char end[2] = { 0 };
     int fd;
 
-    qd_client_set_read_only(self->client);
+    engine_fixture_sandbox(self->client);
     call = make_open(self, id);
     (void) engine_fixture_run(self, call);
     g_assert_no_error(call->result.error);
@@ -70,7 +70,7 @@ test_too_big_for_a_sandbox(EngineFixture *self, gconstpointer data)
 
     self->store.limits.values[QD_LIMIT_VALUE_BYTES] = LARGE_BYTES - 1;
     engine_fixture_restart(self);
-    qd_client_set_read_only(self->client);
+    engine_fixture_sandbox(self->client);
     engine_fixture_fail(self, make_open(self, id), QW_ERROR_TOO_BIG,
                         "payload is too big for a sandboxed application: the limit 'value_bytes' is 99999 bytes");
 }
@@ -78,8 +78,9 @@ test_too_big_for_a_sandbox(EngineFixture *self, gconstpointer data)
 static void
 test_read_only_client(EngineFixture *self, gconstpointer data)
 {
-    qd_client_set_read_only(self->client);
-    engine_fixture_fail(self, make_store(self, LARGE_BYTES), QW_ERROR_ACCESS_DENIED, "client 'test' may only read");
+    engine_fixture_sandbox(self->client);
+    engine_fixture_fail(self, make_store(self, LARGE_BYTES), QW_ERROR_ACCESS_DENIED,
+                        "application 'org.example.Test' may not write in this store");
     g_assert_cmpuint(store_count_files(self->store.dir, "payload"), ==, 0);
     engine_fixture_assert_query(self, "SELECT count(*) FROM queryd_payload", "0\n");
 }

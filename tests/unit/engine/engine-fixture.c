@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/fd.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/sqlite/index-locks.h"
@@ -185,4 +186,13 @@ engine_fixture_assert_query(EngineFixture *self, const char *sql, const char *ex
     g_autofree char *found = engine_fixture_query(self, sql);
 
     g_assert_cmpstr(found, ==, expected);
+}
+
+void
+engine_fixture_sandbox(QdClient *client)
+{
+    QdAccess *access = qd_access_new("org.example.Test");
+
+    g_assert_true(qd_access_grant(access, QD_ACCESS_READ, "*", NULL));
+    qd_client_set_access(client, access);
 }

@@ -48,3 +48,6 @@ void engine_fixture_execute(EngineFixture *self, const char *sql);
 /* (transfer full): the result of an SQL query as CSV without its header. */
 char *engine_fixture_query(EngineFixture *self, const char *sql);
 void engine_fixture_assert_query(EngineFixture *self, const char *sql, const char *expected);
+
+/* @client becomes that of a sandboxed application, which may read everything and write nothing. */
+void engine_fixture_sandbox(QdClient *client);

@@ -45,11 +45,11 @@ test_requests(EngineFixture *self, gconstpointer data)
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "unknown format 'yaml': csv, tsv");
     engine_fixture_fail(self, make_import(self, NULL, "a,b\n1,2\n"), QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
     engine_fixture_fail(self, make_import(self, "", "a,b\n1,2\n"), QW_ERROR_BAD_PARAMETER, "option 'table' is missing");
-    qd_client_set_read_only(sandboxed);
+    engine_fixture_sandbox(sandboxed);
     call = make_import(self, "t", "a,b\n1,2\n");
     qd_client_unref(call->client);
     call->client = qd_client_ref(sandboxed);
-    engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "client 'sandboxed' may only read");
+    engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "application 'org.example.Test' may not write in this store");
     engine_fixture_assert_query(self, "SELECT count(*) FROM t", "0\n");
 }
 

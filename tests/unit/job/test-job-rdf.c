@@ -50,9 +50,9 @@ test_requests(EngineFixture *self, gconstpointer data)
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     call->options.transfer.table = g_strdup("t");
     engine_fixture_fail(self, call, QW_ERROR_BAD_PARAMETER, "option 'table' is not for the format 'nquads'");
-    qd_client_set_read_only(self->client);
+    engine_fixture_sandbox(self->client);
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
-    engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "client 'test' may only read");
+    engine_fixture_fail(self, call, QW_ERROR_ACCESS_DENIED, "application 'org.example.Test' may not write in this store");
     call = engine_fixture_make_call(self, &qd_import_call, "nquads", QUAD);
     call->options.transfer.check_only = TRUE; /* which writes nothing */
     g_assert_true(engine_fixture_run(self, call));

@@ -48,8 +48,9 @@ test_encoding(EngineFixture *self, gconstpointer data)
 static void
 test_read_only_client(EngineFixture *self, gconstpointer data)
 {
-    qd_client_set_read_only(self->client);
-    engine_fixture_fail(self, make_restore(self, "CREATE TABLE t(a, b)"), QW_ERROR_ACCESS_DENIED, "client 'test' may only read");
+    engine_fixture_sandbox(self->client);
+    engine_fixture_fail(self, make_restore(self, "CREATE TABLE t(a, b)"), QW_ERROR_ACCESS_DENIED,
+                        "application 'org.example.Test' may not write in this store");
 }
 
 /* Each payload that lacks its file is named, up to a hundred. */

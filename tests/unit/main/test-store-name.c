@@ -20,6 +20,13 @@ test_valid(void)
     g_assert_false(qd_store_name_is_valid("\xc3\xa9"));
     g_assert_false(qd_store_name_is_valid(long_name));
     g_assert_true(qd_store_name_is_valid(long_name + 1));
+    g_assert_true(qd_store_name_is_valid("app.org.example.Music"));
+    g_assert_true(qd_store_name_is_valid("app.org.example.Music-2"));
+    g_assert_false(qd_store_name_is_valid("app."));
+    g_assert_false(qd_store_name_is_valid("app.music"));
+    g_assert_false(qd_store_name_is_valid("app.../x"));
+    g_assert_false(qd_store_name_is_valid("app.a/b.c"));
+    g_assert_false(qd_store_name_is_valid("apps.org.example.Music"));
 }
 
 static void
@@ -39,6 +46,7 @@ test_names(void)
     assert_names(NULL, "org.queryd.Query1", "queryd");
     assert_names("default", "org.queryd.Query1", "queryd");
     assert_names("mail", "org.queryd.Query1.mail", "queryd/stores/mail");
+    assert_names("app.a.b", "org.queryd.Query1.app.a.b", "queryd/stores/app.a.b");
 }
 
 int

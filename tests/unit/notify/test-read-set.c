@@ -99,7 +99,7 @@ test_errors(Fixture *self, gconstpointer data)
     g_assert_null(qd_read_set_new_for_sql(self->reader, "DELETE FROM item", &self->store.limits, &error));
     store_assert_error(error, QW_ERROR_READ_ONLY, "Item");
     g_clear_error(&error);
-    g_assert_null(qd_read_set_new_for_sparql(self->reader, "SELECT", NULL, &self->store.limits, &error));
+    g_assert_null(qd_read_set_new_for_sparql(self->reader, "SELECT", NULL, NULL, &self->store.limits, &error));
     store_assert_error(error, QW_ERROR_SYNTAX, "1:");
 }
 
@@ -108,13 +108,13 @@ test_sparql(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(QdReadSet)
-        reads = qd_read_set_new_for_sparql(self->reader, "SELECT * { ?s <p> ?o }", "http://x/", &self->store.limits, &error);
+        reads = qd_read_set_new_for_sparql(self->reader, "SELECT * { ?s <p> ?o }", "http://x/", NULL, &self->store.limits, &error);
 
     g_assert_no_error(error);
     g_assert_true(reads->is_sparql);
     g_assert_true(qd_name_set_has(reads->predicates, "http://x/p") && !qd_name_set_is_all(reads->predicates));
     (void) qd_read_set_free(g_steal_pointer(&reads));
-    reads = qd_read_set_new_for_sparql(self->reader, "ASK { ?s rdfs:label ?o }", NULL, &self->store.limits, &error);
+    reads = qd_read_set_new_for_sparql(self->reader, "ASK { ?s rdfs:label ?o }", NULL, NULL, &self->store.limits, &error);
     g_assert_no_error(error);
     g_assert_true(qd_name_set_has(reads->predicates, "http://www.w3.org/2000/01/rdf-schema#label"));
     g_assert_true(qd_name_set_has(reads->graphs, "") && !qd_name_set_is_all(reads->graphs));

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The names first, for an error that says which one; then the program, by EXPLAIN and the pages where tables and indices begin.
+ */
+#include "daemon/sqlite/grants/grants.h"
+
+#include <string.h>
+
+#include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
+
+#define RESERVED_PREFIX "queryd_"
+#define PACKING_FUNCTION "queryd_pack" /* the guard knows when it may be called */
+#define SCHEMA_TABLE "sqlite_master"
+#define SEQUENCE_TABLE "sqlite_sequence"
+#define MAIN_DATABASE 0
+
+#define OPCODE 1 /* a column of EXPLAIN; P1, P2 and P3 follow */
+
+/* They have no data of the store. */
+static const char *const free_modules[] = { "json_each", "json_tree", NULL };
+/* Of the connection alone. */
+static const char *const free_pragmas[] = { "data_version", "defer_foreign_keys", "encoding",
+                                            "foreign_keys", "recursive_triggers", NULL };
+/* Of the table that is their argument. */
+static const char *const table_pragmas[] = { "foreign_key_list", "index_list", "table_info", "table_xinfo", NULL };
+/* Beside those that the authorizer has denied by then. */
+static const char *const denied_opcodes[] = { "Vacuum",   "CreateBtree", "Destroy",   "ParseSchema", "SetCookie",
+                                              "SqlExec",  "IntegrityCk", "DropTable", "DropIndex",   "DropTrigger",
+                                              "VDestroy", "VCreate",     "VRename",   NULL };
+
+void
+qd_grants_set(QdGrants *self, const QdAccess *access)
+{
+    if (access != NULL && qd_access_has_all(access, QD_ACCESS_WRITE))
+        access = NULL;
+    self->access = access;
+    self->id = access != NULL ? qd_access_get_id(access) : 0;
+}
+
+static gboolean
+list_has(const char *const *list, const char *name)
+{
+    for (; *list != NULL; list++)
+        if (g_ascii_strcasecmp(*list, name) == 0)
+            return TRUE;
+    return FALSE;
+}
+
+static gboolean
+is_equal(const char *one, const char *other)
+{
+    return g_ascii_strcasecmp(one, other) == 0;
+}
+
+static char *refuse(const QdGrants *self, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static char *
+refuse(const QdGrants *self, const char *format, ...)
+{
+    g_autofree char *what = NULL;
+    va_list args;
+
+    va_start(args, format);
+    what = g_strdup_vprintf(format, args);
+    va_end(args);
+    return g_strdup_printf("application '%s' may not %s: [Access %s] in queryd.conf does not grant it",
+                           qd_access_get_application(self->access), what, qd_access_get_application(self->access));
+}
+
+/* Names -------------------------------------------------------------------------------------------------------------------- */
+
+/* Without a column it may be the name of a WITH, too, of which the authorizer says no more: the program shows what it is. */
+static char *
+check_read(QdGrants *self, const char *table, const char *column, const char *source)
+{
+    if (qd_access_has_all(self->access, QD_ACCESS_READ) || list_has(free_modules, table))
+        return NULL;
+    if (qd_access_has_table(self->access, QD_ACCESS_READ, table)) {
+        self->is_unsure = self->is_unsure || source != NULL;
+        return NULL;
+    }
+    if (is_equal(table, SCHEMA_TABLE) && is_equal(column, "ROWID")) /* a virtual table is connected */
+        return NULL;
+    if (column[0] != '\0')
+        return refuse(self, "read the table '%s'", table);
+    self->is_unsure = TRUE;
+    return NULL;
+}
+
+static char *
+check_write(const QdGrants *self, int action, const char *table)
+{
+    if (qd_access_has_table(self->access, QD_ACCESS_WRITE, table))
+        return NULL;
+    if (action == SQLITE_UPDATE && is_equal(table, SCHEMA_TABLE)) /* so a virtual table declares its columns */
+        return NULL;
+    return refuse(self, "write into the table '%s'", table);
+}
+
+static char *
+check_function(const QdGrants *self, const char *name)
+{
+    gboolean is_ours = g_ascii_strncasecmp(name, RESERVED_PREFIX, strlen(RESERVED_PREFIX)) == 0;
+    gboolean writes = g_str_has_suffix(name, "_payload"); /* but for queryd_payload(), which reads */
+
+    if (!is_ours || is_equal(name, PACKING_FUNCTION))
+        return NULL;
+    if (qd_access_has_all(self->access, QD_ACCESS_READ) && (!writes || is_equal(name, "queryd_payload")))
+        return NULL;
+    return refuse(self, "call the function %s()", name);
+}
+
+static char *
+check_pragma(const QdGrants *self, const char *name, const char *argument)
+{
+    if (list_has(free_pragmas, name))
+        return NULL;
+    if (list_has(table_pragmas, name) && argument != NULL && qd_access_has_table(self->access, QD_ACCESS_READ, argument))
+        return NULL;
+    if (qd_access_has_all(self->access, QD_ACCESS_READ) && (argument == NULL || list_has(table_pragmas, name)))
+        return NULL;
+    return refuse(self, "ask PRAGMA %s", name);
+}
+
+char *
+qd_grants_check_action(QdGrants *self, int action, const char *a, const char *b, const char *source)
+{
+    a = a != NULL ? a : "";
+    switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_RECURSIVE:
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+        return NULL;
+    case SQLITE_READ:
+        return check_read(self, a, b != NULL ? b : "", source);
+    case SQLITE_FUNCTION:
+        return check_function(self, b != NULL ? b : "");
+    case SQLITE_PRAGMA:
+        return check_pragma(self, a, b);
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+        return check_write(self, action, a);
+    default: /* SQLite's numbers: the schema, statistics, other databases */
+        return refuse(self, "change the schema or its statistics");
+    }
+}
+
+/* Programs ----------------------------------------------------------------------------------------------------------------- */
+
+/* Page where it begins → name of the table, also of its indices. NULL: SQLite's error is in @db. */
+static GHashTable *
+list_roots(sqlite3 *db)
+{
+    g_autoptr(GHashTable) roots = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    sqlite3_stmt *stmt = NULL;
+    int r = sqlite3_prepare_v2(db, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage>0", -1, &stmt, NULL);
+
+    if (r == SQLITE_OK)
+        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
+            g_hash_table_insert(roots, GINT_TO_POINTER(sqlite3_column_int(stmt, 0)),
+                                g_strdup((const char *) sqlite3_column_text(stmt, 1)));
+    (void) sqlite3_finalize(stmt);
+    return r == SQLITE_DONE ? g_steal_pointer(&roots) : NULL;
+}
+
+/* An opened tree: of a granted table, or of the numbers of AUTOINCREMENT, which INSERT alone opens where none names them. */
+static char *
+check_tree(const QdGrants *self, GHashTable *roots, int database, int root, QdAccessKind kind)
+{
+    const char *table = database == MAIN_DATABASE ? g_hash_table_lookup(roots, GINT_TO_POINTER(root)) : NULL;
+
+    if (kind == QD_ACCESS_READ && qd_access_has_all(self->access, kind))
+        return NULL;
+    if (table != NULL && (is_equal(table, SEQUENCE_TABLE) || qd_access_has_table(self->access, kind, table)))
+        return NULL;
+    return refuse(self, kind == QD_ACCESS_READ ? "read the table '%s'" : "write into the table '%s'",
+                  table != NULL ? table : "sqlite_schema");
+}
+
+static char *
+check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
+{
+    const char *opcode = (const char *) sqlite3_column_text(stmt, OPCODE);
+    int p1 = sqlite3_column_int(stmt, OPCODE + 1);
+    int p2 = sqlite3_column_int(stmt, OPCODE + 2);
+    int p3 = sqlite3_column_int(stmt, OPCODE + 3);
+
+    if (opcode == NULL || list_has(denied_opcodes, opcode))
+        return refuse(self, "run such a statement (%s)", opcode != NULL ? opcode : "?");
+    if (g_str_equal(opcode, "OpenRead") || g_str_equal(opcode, "ReopenIdx"))
+        return check_tree(self, roots, p3, p2, QD_ACCESS_READ);
+    if (g_str_equal(opcode, "OpenWrite"))
+        return check_tree(self, roots, p3, p2, QD_ACCESS_WRITE);
+    if (g_str_equal(opcode, "Clear"))
+        return check_tree(self, roots, p2, p1, QD_ACCESS_WRITE);
+    if (g_str_equal(opcode, "VOpen") && self->is_unsure && !qd_access_has_all(self->access, QD_ACCESS_READ))
+        return refuse(self, "read virtual tables beside views, FULL JOIN or a table without a column");
+    return NULL;
+}
+
+/* Whether the word stands anywhere: a name that is called so is refused, too. */
+static gboolean
+has_word(const char *text, const char *word)
+{
+    gsize n = strlen(word);
+
+    for (const char *p = text; *p != '\0'; p++)
+        if (g_ascii_strncasecmp(p, word, n) == 0 && (p == text || !g_ascii_isalnum(p[-1])) && !g_ascii_isalnum(p[n]))
+            return TRUE;
+    return FALSE;
+}
+
+gboolean
+qd_grants_check_program(const QdGrants *self, sqlite3 *db, const char *text, GError **error)
+{
+    QdGrants grants = *self;
+    g_autofree char *explain = g_strconcat("EXPLAIN ", text, NULL);
+    g_autofree char *reason = NULL;
+    g_autoptr(GHashTable) roots = list_roots(db);
+    sqlite3_stmt *stmt = NULL;
+    int r = roots != NULL ? sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) : SQLITE_ERROR;
+
+    grants.is_unsure = grants.is_unsure || has_word(text, "FULL");
+    if (r == SQLITE_OK)
+        while (reason == NULL && (r = sqlite3_step(stmt)) == SQLITE_ROW)
+            reason = check_instruction(&grants, roots, stmt);
+    if (reason == NULL && r != SQLITE_DONE)
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+    (void) sqlite3_finalize(stmt);
+    if (reason != NULL)
+        qd_error_set(error, QW_ERROR_ACCESS_DENIED, "%s", reason);
+    return reason == NULL && r == SQLITE_DONE;
+}
