@@ -15,8 +15,11 @@
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/core/query-store-name.h"
 
+#define POLL_USEC 10000 /* while the own store's daemon takes its name */
+
 struct QueryBus {
     char *name;
+    gboolean is_own; /* the store of this sandboxed application, which has no activation file */
     pthread_mutex_t mutex;
     GDBusConnection *connection; /* guarded by mutex */
     gint n_calls;                /* atomic */
@@ -28,6 +31,7 @@ query_bus_new(const char *store)
     QueryBus *self = g_new0(QueryBus, 1);
     g_autofree char *own = store == NULL ? query_store_name_find_own() : NULL;
 
+    self->is_own = own != NULL;
     store = store != NULL ? store : own;
     self->name = store != NULL && !g_str_equal(store, "default") ? g_strdup_printf("%s.%s", QUERY_BUS_INTERFACE, store)
                                                                  : g_strdup(QUERY_BUS_INTERFACE);
@@ -124,6 +128,48 @@ describe_journal(const QueryBus *self)
 }
 
 static gboolean
+has_owner(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable)
+{
+    g_autoptr(GVariant) reply = NULL;
+    gboolean has_owner = FALSE;
+
+    reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
+                                        "NameHasOwner", g_variant_new("(s)", self->name), G_VARIANT_TYPE("(b)"),
+                                        G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC, cancellable, NULL);
+    if (reply != NULL)
+        g_variant_get(reply, "(b)", &has_owner);
+    return has_owner;
+}
+
+/* By the daemon of the default store, which may do what nothing in a sandbox may: it starts the other one. */
+static gboolean
+open_own_store(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable, GError **error)
+{
+    gint64 end_usec = g_get_monotonic_time() + QUERY_BUS_START_TIMEOUT_MSEC * (gint64) 1000;
+    g_autoptr(GError) local_error = NULL;
+    g_autoptr(GVariant) reply = NULL;
+
+    reply = g_dbus_connection_call_sync(connection, QUERY_BUS_INTERFACE, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "OpenStore",
+                                        NULL, G_VARIANT_TYPE("(s)"), G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC,
+                                        cancellable, &local_error);
+    if (reply == NULL) {
+        query_error_take_dbus(error, g_steal_pointer(&local_error), "cannot open the store of this application");
+        return FALSE;
+    }
+    while (!has_owner(self, connection, cancellable)) {
+        if (g_cancellable_set_error_if_cancelled(cancellable, error))
+            return FALSE;
+        if (g_get_monotonic_time() > end_usec) {
+            g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE, "'%s' did not start within %d s", self->name,
+                        QUERY_BUS_START_TIMEOUT_MSEC / 1000);
+            return FALSE;
+        }
+        g_usleep(POLL_USEC);
+    }
+    return TRUE;
+}
+
+static gboolean
 start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) local_error = NULL;
@@ -146,6 +192,9 @@ start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancell
                     QUERY_BUS_START_TIMEOUT_MSEC / 1000, journal);
         return FALSE;
     }
+
+    if (self->is_own)
+        return open_own_store(self, connection, cancellable, error);
 
     /* Each such reason means that there is no daemon. A service that is not installed has no messages. */
     is_known = !g_error_matches(local_error, G_DBUS_ERROR, G_DBUS_ERROR_SERVICE_UNKNOWN);

@@ -24,6 +24,7 @@ typedef struct QdBusCall {
     QdCall *call;       /* (nullable) owned until submitted, then borrowed until `done` */
     QdBusFillFunc fill; /* NULL for a job */
     QdBusActFunc act;
+    gboolean is_for_applications; /* the act is */
     QdBusObjectFunc make;
     const char *path; /* of the object made */
     gint64 started_usec;
@@ -147,6 +148,12 @@ may_call(const QdBusCall *self, const QdAccess *access)
 static gboolean
 check_sandbox(const QdBusCall *self, const QdPeer *peer, GError **error)
 {
+    if (self->is_for_applications && qd_peer_get_application(peer) != NULL)
+        return TRUE;
+    if (self->is_for_applications && !qd_peer_is_sandboxed(peer)) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the caller is no application in a sandbox: it has no store of its own");
+        return FALSE;
+    }
     if (!qd_peer_is_sandboxed(peer) || may_call(self, qd_client_get_access(qd_peer_get_client(peer))))
         return TRUE;
 
@@ -235,6 +242,12 @@ int
 qd_bus_call_act(QdBusService *service, sd_bus_message *message, QdBusActFunc act)
 {
     return bus_call_run(service, message, &(QdBusCall){ .act = act });
+}
+
+int
+qd_bus_call_act_for_application(QdBusService *service, sd_bus_message *message, QdBusActFunc act)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .act = act, .is_for_applications = TRUE });
 }
 
 void

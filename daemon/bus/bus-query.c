@@ -12,6 +12,7 @@
 #include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-reply.h"
+#include "daemon/bus/bus-store.h"
 #include "daemon/bus/bus-subscribe.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/job/job-classes.h"
@@ -400,6 +401,8 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_ARGS("s", language, "s", text, "a{sv}", options), SD_BUS_RESULT("o", subscription),
                             handle_subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("OpenStore", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", name), qd_bus_store_handle_open,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_SIGNAL_WITH_ARGS("RowsChanged", SD_BUS_ARGS("t", generation, "a(oa(sbasasa(sav)))", subscriptions), 0),
     SD_BUS_SIGNAL_WITH_ARGS("Stale", SD_BUS_ARGS("t", generation, "ao", subscriptions), 0),
     SD_BUS_METHOD_WITH_ARGS("StorePayload", SD_BUS_ARGS("h", source, "a{sv}", options), SD_BUS_RESULT("x", id),

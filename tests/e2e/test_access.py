@@ -70,11 +70,13 @@ class Sandboxes:
 def make_world(make_bus):
     sandboxes = []
 
-    def make(config=""):
+    def make(config="", has_file=True):
         world = make_bus(config=config)
+        sandboxes.append(Sandboxes(world))
+        if not has_file:
+            return world, sandboxes[-1]
         with open(os.path.join(world.folder, "services", OWN + ".service"), "w", encoding="utf-8") as stream:
             stream.write(f"[D-BUS Service]\nName={OWN}\nExec=\"{world.folder}/launch\" --store app.{APPLICATION}\n")
-        sandboxes.append(Sandboxes(world))
         return world, sandboxes[-1]
 
     yield make
@@ -626,8 +628,9 @@ def test_a_channel_has_the_same_bounds(sql):
             channel.fetch()
 
 
-def test_the_library_in_a_sandbox_has_the_own_store(make_world):
-    world, sandboxes = make_world()
+@pytest.mark.parametrize("has_file", [True, False], ids=["activated", "opened"])
+def test_the_library_in_a_sandbox_has_the_own_store(make_world, has_file):
+    world, sandboxes = make_world(has_file=has_file)
     proxy = sandboxes.proxy(INFO.format(APPLICATION, 5))
 
     def run(*words):
@@ -643,3 +646,19 @@ def test_the_library_in_a_sandbox_has_the_own_store(make_world):
     assert status != 0 and f"application '{APPLICATION}'" in errors
     process = world.run(world.queryctl, "--store", f"app.{APPLICATION}", "sql", "--format", "csv", "SELECT a FROM t")
     assert "42" in process.stdout, process.stderr
+
+
+def test_opening_the_own_store(make_world):
+    """Without systemd the daemon starts the other one by itself. Two at once do no harm."""
+    world, sandboxes = make_world(has_file=False)
+    caller, twin = sandboxes.caller(), sandboxes.caller(instance=2)
+    assert caller.call("OpenStore")[0].unpack() == (OWN,)
+    assert twin.call("OpenStore")[0].unpack() == (OWN,)
+    wait_until(lambda: caller.bus_call("NameHasOwner", "(s)", OWN)[0], "the daemon of the own store")
+    assert caller.call("OpenStore")[0].unpack() == (OWN,)
+    caller.call("Update", "(ssa{sv}a{sv})", "sql", "CREATE TABLE t(a)", {}, {}, destination=OWN)
+    with pytest.raises(BusError) as failure:
+        world.call("OpenStore")
+    assert failure.value.name == "BadParameter"
+    refused(sandboxes.caller(info="[Application]\nname=music\n"), "call", "OpenStore", words="cannot be found out")
+    assert not os.path.exists(os.path.join(world.store, "stores", f"app.{OTHER}"))
