@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Nothing is waited for. The bus is asked whether the store's daemon is there, then systemd is asked to start its unit. Where systemd
- * does not run the session, the daemon is started from here. The answer is its bus name, which it takes a moment later.
+ * Nothing is waited for. The bus is asked whether the store's daemon is there, then systemd is asked to start its unit. Where
+ * systemd does not run the session, the daemon is started from here. The answer is its bus name, which it takes a moment later.
  */
 #include "daemon/bus/bus-store.h"
 

@@ -312,6 +312,11 @@ def test_sql_that_is_granted(sql, text, rows):
     "SELECT count(*) FROM hidden",
     "SELECT rowid FROM hidden WHERE hidden MATCH 'hidden'",
     "SELECT title FROM albums FULL JOIN hidden USING(title)",
+    "SELECT albums.id FROM albums JOIN hidden USING(title)",
+    "SELECT albums.id FROM albums NATURAL JOIN hidden",
+    "SELECT id FROM albums WHERE title IN hidden",
+    "SELECT albums.id FROM albums JOIN secret USING(id)",
+    "SELECT count(*) FROM albums FULL JOIN secret USING(id), pragma_data_version",
     "SELECT * FROM hidden_content",
     "SELECT sql FROM sqlite_schema",
     "SELECT count(*) FROM sqlite_master",
@@ -617,6 +622,21 @@ def test_other_doors(sql):
         assert failure.value.name == "AccessDenied", method
     assert caller.limits()["channels"]  # they are of the configuration
     assert world.stats()["version"]
+
+
+def test_a_pragma_changes_nothing_for_others(sql):
+    world, caller = sql
+    for text in ("PRAGMA foreign_keys=OFF", "PRAGMA/**/foreign_keys(0)", "-- a comment\nPRAGMA foreign_keys=0"):
+        with contextlib.suppress(BusError):
+            caller.update(text)
+        with contextlib.suppress(BusError):
+            caller.query(text)
+        with contextlib.suppress(BusError):
+            caller.batch([(text, ()), ("INSERT INTO plays(title) VALUES('x')", ())])
+        with pytest.raises(BusError) as failure:
+            world.update("INSERT INTO child VALUES(99)")
+        assert failure.value.name == "Constraint"
+        assert world.query("PRAGMA foreign_keys") == [(1,)]
 
 
 def test_a_channel_has_the_same_bounds(sql):

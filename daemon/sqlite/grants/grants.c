@@ -24,6 +24,8 @@ static const char *const free_pragmas[] = { "data_version", "defer_foreign_keys"
                                             "foreign_keys", "recursive_triggers", NULL };
 /* Of the table that is their argument. */
 static const char *const table_pragmas[] = { "foreign_key_list", "index_list", "table_info", "table_xinfo", NULL };
+/* A join by names of columns: the authorizer does not hear of these. */
+static const char *const hiding_words[] = { "FULL", "NATURAL", "USING" };
 /* Beside those that the authorizer has denied by then. */
 static const char *const denied_opcodes[] = { "Vacuum",   "CreateBtree", "Destroy",   "ParseSchema", "SetCookie",
                                               "SqlExec",  "IntegrityCk", "DropTable", "DropIndex",   "DropTrigger",
@@ -197,7 +199,7 @@ check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
     if (g_str_equal(opcode, "Clear"))
         return check_tree(self, roots, p2, p1, QD_ACCESS_WRITE);
     if (g_str_equal(opcode, "VOpen") && self->is_unsure && !qd_access_has_all(self->access, QD_ACCESS_READ))
-        return refuse(self, "read virtual tables beside views, FULL JOIN or a table without a column");
+        return refuse(self, "read virtual tables beside views, USING, NATURAL or FULL JOIN, or a table without a column");
     return NULL;
 }
 
@@ -223,7 +225,8 @@ qd_grants_check_program(const QdGrants *self, sqlite3 *db, const char *text, GEr
     sqlite3_stmt *stmt = NULL;
     int r = roots != NULL ? sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) : SQLITE_ERROR;
 
-    grants.is_unsure = grants.is_unsure || has_word(text, "FULL");
+    for (guint i = 0; i < G_N_ELEMENTS(hiding_words); i++)
+        grants.is_unsure = grants.is_unsure || has_word(text, hiding_words[i]);
     if (r == SQLITE_OK)
         while (reason == NULL && (r = sqlite3_step(stmt)) == SQLITE_ROW)
             reason = check_instruction(&grants, roots, stmt);
