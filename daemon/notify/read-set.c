@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * SQL: what the authorizer is asked for while the statement is compiled. SPARQL: a walk over what was parsed.
+ * SQL: what the authorizer is asked for while the statement is compiled, and what its program opens. SPARQL: a walk over what was
+ * parsed.
  */
 #include "daemon/notify/read-set.h"
 

@@ -8,10 +8,10 @@
 #include "daemon/sqlite/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 #include "daemon/sqlite/grants/grants.h"
+#include "daemon/sqlite/grants/opened-tables.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-#define EXPLAIN_OPCODE 1         /* the column that names it */
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 #define ALL_OPTIMIZATIONS 0      /* a mask of SQLite's planner: what is switched off */
 
@@ -248,7 +248,7 @@ vacuums(QdConnection *self, const QdCompiled *compiled)
 
     if (sqlite3_prepare_v2(self->db, text, -1, &stmt, NULL) == SQLITE_OK)
         while (!found && sqlite3_step(stmt) == SQLITE_ROW)
-            found = g_strcmp0((const char *) sqlite3_column_text(stmt, EXPLAIN_OPCODE), "Vacuum") == 0;
+            found = g_strcmp0((const char *) sqlite3_column_text(stmt, QD_EXPLAIN_OPCODE), "Vacuum") == 0;
     (void) sqlite3_finalize(stmt);
     self->guard.policy = policy;
     return found;
@@ -357,6 +357,24 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     return NULL;
 }
 
+/* What the authorizer has not heard of. */
+static gboolean
+add_program_reads(QdConnection *self, const QdCompiled *compiled, GPtrArray *tables, GError **error)
+{
+    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    QdPolicy policy;
+    int r;
+
+    if (sqlite3_stmt_isexplain(compiled->stmt) || compiled->control != QD_CONTROL_NONE || is_pragma(statement))
+        return TRUE;
+    policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    r = qd_opened_tables_add(self->db, statement, tables);
+    self->guard.policy = policy;
+    if (r != SQLITE_OK)
+        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
+    return r == SQLITE_OK;
+}
+
 GPtrArray *
 qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, const QdLimits *limits, GError **error)
 {
@@ -381,6 +399,8 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
 
     if (self->guard.tells)
         g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
+    else if (!add_program_reads(self, compiled, tables, error))
+        g_clear_pointer(&tables, g_ptr_array_unref);
     qd_compiled_free(compiled);
     return g_steal_pointer(&tables);
 }

@@ -246,6 +246,24 @@ def test_a_view_that_reads_another_table(store):
         assert channel.fetch() == [(1,)]
 
 
+# SQLite's authorizer hears nothing of the second table: only its columns' names are compared, and none is read.
+HIDING_JOINS = ["SELECT count(*) FROM t NATURAL JOIN hidden", "SELECT sum(t.x) FROM t JOIN hidden USING (id)",
+                "SELECT count(*) FROM t LEFT JOIN hidden USING (id)", "SELECT count(*) FROM t FULL JOIN hidden USING (id)",
+                "SELECT n FROM through", "SELECT count(*) FROM other, (SELECT t.id FROM t NATURAL JOIN hidden)"]
+
+
+@pytest.mark.parametrize("text", HIDING_JOINS)
+def test_a_join_by_names_of_columns(store, text):
+    store.batch([("CREATE TABLE hidden (id INTEGER)", []),
+                 ("CREATE VIEW through AS SELECT count(*) AS n FROM t NATURAL JOIN hidden", []),
+                 ("INSERT INTO other VALUES (1, 1)", [])])
+    with store.prepare(text) as channel:
+        assert is_recalled(store, channel)
+        before = channel.fetch()
+        store.update("INSERT INTO hidden VALUES (1), (1), (2)")
+        assert channel.fetch() != before
+
+
 def test_vacuum_numbers_rows_anew(store):
     store.update("CREATE TABLE loose (x)")
     store.update("INSERT INTO loose VALUES (1), (2), (3)")

@@ -61,6 +61,19 @@ def test_only_the_owner_is_told(bus):
     bus.call("Close", interface=SUBSCRIPTION, path=path)
 
 
+@pytest.mark.parametrize("text", ["SELECT count(*) FROM t NATURAL JOIN hidden", "SELECT t.a FROM t JOIN hidden USING (a)",
+                                  "SELECT count(*) FROM through", "SELECT t.a FROM t JOIN words USING (a)"])
+def test_a_join_by_names_of_columns(bus, text):
+    """SQLite's authorizer hears nothing of the second table."""
+    ear = Ear(bus)
+    bus.batch([("CREATE TABLE t (a)", []), ("CREATE TABLE hidden (a)", []), ("CREATE VIRTUAL TABLE words USING fts5(a)", []),
+               ("CREATE VIEW through AS SELECT t.a FROM t NATURAL JOIN hidden", []), ("CREATE TABLE apart (a)", [])])
+    path = subscribe(bus, text)
+    generation = bus.update("INSERT INTO hidden VALUES (1)" if "words" not in text else "INSERT INTO words VALUES (1)")[2]
+    ear.wait(generation)
+    spin(lambda: (generation, [path]) in ear.stale(), "the Stale")
+
+
 def test_never_before_the_commit(bus):
     """Whoever hears of a generation reads a database of that generation or a later one."""
     bus.update("CREATE TABLE t (a)")

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/grants/opened-tables.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define RESERVED_PREFIX "queryd_"
@@ -15,8 +16,6 @@
 #define SEQUENCE_TABLE "sqlite_sequence"
 #define MAIN_DATABASE 0
 
-#define OPCODE 1 /* a column of EXPLAIN; P1, P2 and P3 follow */
-
 /* They have no data of the store. */
 static const char *const free_modules[] = { "json_each", "json_tree", NULL };
 /* Of the connection alone. */
@@ -24,8 +23,6 @@ static const char *const free_pragmas[] = { "data_version", "defer_foreign_keys"
                                             "foreign_keys", "recursive_triggers", NULL };
 /* Of the table that is their argument. */
 static const char *const table_pragmas[] = { "foreign_key_list", "index_list", "table_info", "table_xinfo", NULL };
-/* A join by names of columns: the authorizer does not hear of these. */
-static const char *const hiding_words[] = { "FULL", "NATURAL", "USING" };
 /* Beside those that the authorizer has denied by then. */
 static const char *const denied_opcodes[] = { "Vacuum",   "CreateBtree", "Destroy",   "ParseSchema", "SetCookie",
                                               "SqlExec",  "IntegrityCk", "DropTable", "DropIndex",   "DropTrigger",
@@ -152,22 +149,6 @@ qd_grants_check_action(QdGrants *self, int action, const char *a, const char *b,
 
 /* Programs ----------------------------------------------------------------------------------------------------------------- */
 
-/* Page where it begins → name of the table, also of its indices. NULL: SQLite's error is in @db. */
-static GHashTable *
-list_roots(sqlite3 *db)
-{
-    g_autoptr(GHashTable) roots = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v2(db, "SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage>0", -1, &stmt, NULL);
-
-    if (r == SQLITE_OK)
-        while ((r = sqlite3_step(stmt)) == SQLITE_ROW)
-            g_hash_table_insert(roots, GINT_TO_POINTER(sqlite3_column_int(stmt, 0)),
-                                g_strdup((const char *) sqlite3_column_text(stmt, 1)));
-    (void) sqlite3_finalize(stmt);
-    return r == SQLITE_DONE ? g_steal_pointer(&roots) : NULL;
-}
-
 /* An opened tree: of a granted table, or of the numbers of AUTOINCREMENT, which INSERT alone opens where none names them. */
 static char *
 check_tree(const QdGrants *self, GHashTable *roots, int database, int root, QdAccessKind kind)
@@ -185,10 +166,10 @@ check_tree(const QdGrants *self, GHashTable *roots, int database, int root, QdAc
 static char *
 check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
 {
-    const char *opcode = (const char *) sqlite3_column_text(stmt, OPCODE);
-    int p1 = sqlite3_column_int(stmt, OPCODE + 1);
-    int p2 = sqlite3_column_int(stmt, OPCODE + 2);
-    int p3 = sqlite3_column_int(stmt, OPCODE + 3);
+    const char *opcode = (const char *) sqlite3_column_text(stmt, QD_EXPLAIN_OPCODE);
+    int p1 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 1);
+    int p2 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 2);
+    int p3 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 3);
 
     if (opcode == NULL || list_has(denied_opcodes, opcode))
         return refuse(self, "run such a statement (%s)", opcode != NULL ? opcode : "?");
@@ -203,30 +184,17 @@ check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
     return NULL;
 }
 
-/* Whether the word stands anywhere: a name that is called so is refused, too. */
-static gboolean
-has_word(const char *text, const char *word)
-{
-    gsize n = strlen(word);
-
-    for (const char *p = text; *p != '\0'; p++)
-        if (g_ascii_strncasecmp(p, word, n) == 0 && (p == text || !g_ascii_isalnum(p[-1])) && !g_ascii_isalnum(p[n]))
-            return TRUE;
-    return FALSE;
-}
-
 gboolean
 qd_grants_check_program(const QdGrants *self, sqlite3 *db, const char *text, GError **error)
 {
     QdGrants grants = *self;
     g_autofree char *explain = g_strconcat("EXPLAIN ", text, NULL);
     g_autofree char *reason = NULL;
-    g_autoptr(GHashTable) roots = list_roots(db);
+    g_autoptr(GHashTable) roots = qd_opened_tables_list_roots(db);
     sqlite3_stmt *stmt = NULL;
     int r = roots != NULL ? sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) : SQLITE_ERROR;
 
-    for (guint i = 0; i < G_N_ELEMENTS(hiding_words); i++)
-        grants.is_unsure = grants.is_unsure || has_word(text, hiding_words[i]);
+    grants.is_unsure = grants.is_unsure || qd_opened_tables_are_hidden(text);
     if (r == SQLITE_OK)
         while (reason == NULL && (r = sqlite3_step(stmt)) == SQLITE_ROW)
             reason = check_instruction(&grants, roots, stmt);
