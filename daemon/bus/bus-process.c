@@ -22,6 +22,7 @@
 #define INFO_BYTES_MAX (64 << 10) /* those that Flatpak writes have about one or two KiB */
 #define MANAGER_PREFIX "user@"
 #define UNIT_PREFIX "app-"
+#define INITIAL_USER_NAMESPACE 0xEFFFFFFDU /* its inode, PROC_USER_INIT_INO of the kernel */
 /* proc(5): the start time is field 22; the state, field 3, is the first after the command. */
 #define STAT_FIELDS_BEFORE_START 19
 
@@ -195,6 +196,15 @@ is_in_unit(const char *cgroup)
     return FALSE;
 }
 
+/* From a user namespace of our own, as that of PrivateUsers=yes, no process outside can be looked at: it says nothing of this one. */
+static gboolean
+looks_from_outside(void)
+{
+    struct stat own;
+
+    return stat("/proc/self/ns/user", &own) == 0 && own.st_ino == INITIAL_USER_NAMESPACE;
+}
+
 static void
 find_sandbox(QdBusProcess *self, const char *cgroup)
 {
@@ -205,7 +215,7 @@ find_sandbox(QdBusProcess *self, const char *cgroup)
     g_autofree char *number = NULL;
     int info = root_fd >= 0 ? qd_bus_process_read_info(root_fd, &named, &number) : 0;
 
-    if (root_fd < 0 && !is_in_unit(cgroup)) {
+    if (root_fd < 0 && !is_in_unit(cgroup) && looks_from_outside()) {
         self->sandbox = QD_SANDBOX_UNKNOWN;
         self->mystery = "it is in no unit of systemd, and its root folder cannot be looked at";
         return;
@@ -279,5 +289,5 @@ qd_bus_process_is_alive(QdBusProcess *self)
         return self->start_ticks > 0 && read_stat(self, &start_ticks) && start_ticks == self->start_ticks;
 
     /* A pidfd becomes readable when its process exits. */
-    return self->pid_fd >= 0 && poll(&item, 1, 0) == 0;
+    return self->pid_fd >= 0 && TEMP_FAILURE_RETRY(poll(&item, 1, 0)) == 0;
 }
