@@ -196,9 +196,9 @@ is_in_unit(const char *cgroup)
     return FALSE;
 }
 
-/* From a user namespace of our own, as that of PrivateUsers=yes, no process outside can be looked at: it says nothing of this one. */
+/* FALSE: we are in a user namespace of our own, as that of PrivateUsers=yes. */
 static gboolean
-looks_from_outside(void)
+can_look_at_others(void)
 {
     struct stat own;
 
@@ -215,7 +215,7 @@ find_sandbox(QdBusProcess *self, const char *cgroup)
     g_autofree char *number = NULL;
     int info = root_fd >= 0 ? qd_bus_process_read_info(root_fd, &named, &number) : 0;
 
-    if (root_fd < 0 && !is_in_unit(cgroup) && looks_from_outside()) {
+    if (root_fd < 0 && !is_in_unit(cgroup) && can_look_at_others()) {
         self->sandbox = QD_SANDBOX_UNKNOWN;
         self->mystery = "it is in no unit of systemd, and its root folder cannot be looked at";
         return;
@@ -284,10 +284,13 @@ qd_bus_process_is_alive(QdBusProcess *self)
 {
     struct pollfd item = { .fd = self->pid_fd, .events = POLLIN };
     guint64 start_ticks = 0;
-
-    if (self->has_no_pid_fd) /* valgrind: a process of another time has the number */
-        return self->start_ticks > 0 && read_stat(self, &start_ticks) && start_ticks == self->start_ticks;
+    int n_ready = self->pid_fd >= 0 ? TEMP_FAILURE_RETRY(poll(&item, 1, 0)) : -1;
 
     /* A pidfd becomes readable when its process exits. */
-    return self->pid_fd >= 0 && TEMP_FAILURE_RETRY(poll(&item, 1, 0)) == 0;
+    if (n_ready >= 0)
+        return n_ready == 0;
+    if (self->pid_fd < 0 && !self->has_no_pid_fd)
+        return FALSE;
+    /* valgrind, or no memory to ask: a process of another time has the number */
+    return self->start_ticks > 0 && read_stat(self, &start_ticks) && start_ticks == self->start_ticks;
 }
