@@ -15,16 +15,17 @@ from harness import BUILD, NAME, SLOWER, BusError, World, wait_until
 KEPT = {"queryd.db", "queryd.db-wal", "queryd.db-shm", "queryd.db-schema", "lock", "ballast", "payload", "health"}
 
 
+def find_owner(world):
+    """The pid of the daemon that the bus knows, or None: without a call since the last one died there is none."""
+    try:
+        return world.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
+    except BusError:
+        return None
+
+
 def kill_once(world, rand, last_pid):
     """Waits for a daemon other than the last, lets it work for a moment, kills it; returns its pid."""
-    def new_pid():
-        try:
-            pid = world.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
-        except BusError:  # nobody has called since the last one died
-            return None
-        return pid if pid != last_pid else None
-
-    pid = wait_until(new_pid, "the daemon to be activated again", 30)
+    pid = wait_until(lambda: (owner := find_owner(world)) != last_pid and owner, "the daemon to be activated again", 30)
     time.sleep(rand.choice((rand.uniform(0, 0.02), rand.uniform(0, 0.3))))  # the moment is the test's random number
     os.kill(pid, signal.SIGKILL)
     return pid
@@ -41,6 +42,8 @@ def run(long):
         pid = None
         for _ in range(n_kills):
             pid = kill_once(world, rand, pid)
+        # until the bus has seen the last death, it hands a call to the dead daemon: the clients' final look would end with it
+        wait_until(lambda: find_owner(world) != pid, "the bus to know that the last daemon is dead", 30)
         text, _ = clients.communicate(timeout=60 * SLOWER)
         outcome = {"kills": n_kills, **json.loads(text)}
         n_killed = sum(status == 128 + signal.SIGKILL for status in world.exits())
