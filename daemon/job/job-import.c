@@ -19,7 +19,7 @@
 #include "daemon/notify/changes.h"
 #include "daemon/runtime/context.h"
 #include "daemon/sqlite/connection.h"
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/store/database.h"
 #include "daemon/write/write-item.h"

@@ -7,8 +7,8 @@
 #include "daemon/base/access.h"
 #include "daemon/sqlite/builtin.h"
 #include "daemon/sqlite/connection-private.h"
-#include "daemon/sqlite/grants/grants.h"
-#include "daemon/sqlite/grants/opened-tables.h"
+#include "daemon/sqlite/guard/grants.h"
+#include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 

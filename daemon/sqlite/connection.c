@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/sqlite/grants/grants.h"
+#include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"

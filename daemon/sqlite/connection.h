@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #include "daemon/base/limits.h"
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 #include "daemon/sqlite/schema-watch.h"
 
 typedef struct QdConnection QdConnection;

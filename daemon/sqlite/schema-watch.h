@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 
 typedef struct QdSchemaWatch {
     sqlite3 *db;

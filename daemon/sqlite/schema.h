@@ -14,8 +14,8 @@
 /*
  * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key. A value that no column holds is in no join by
  * USING and in no transfer from table to table. About these SQLite 3.40 does not ask the authorizer. Every other reading of the
- * table is refused (guard.c). The index keeps VACUUM from numbering the rows again. The tag says which half a row is, and holds
- * 16 bits of the sum of its rowid. So a table that was written by other means (a dump of SQL) is known.
+ * table is refused (guard/guard.c). The index keeps VACUUM from numbering the rows again. The tag says which half a row is, and
+ * holds 16 bits of the sum of its rowid. So a table that was written by other means (a dump of SQL) is known.
  */
 #define QD_TERM_KEY_TAG(half, rowid) \
     "(2*(((" rowid "&65535)+(" rowid ">>16&65535)+(" rowid ">>32&65535)+(" rowid ">>48&65535))&65535)+" half ")"

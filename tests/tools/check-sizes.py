@@ -1,12 +1,22 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Functions of at most 80 lines, files of at most 800, lines of at most 132 characters.
+"""Functions of at most 60 lines, files of at most 600, lines of at most 132 characters.
 
 Relies on the formatter: a function's braces, and nothing else's, stand alone in the first column.
 """
 from tap import Tap, c_files, read, tracked_files
 
-MAX_FUNCTION, MAX_FILE, MAX_LINE = 80, 800, 132
+MAX_FUNCTION, MAX_FILE, MAX_LINE = 60, 600, 132
+# Longer ones, each of one subject: a change lowers a number, never raises it.
+MAY_BE_LONGER = {
+    "client-lib/query-connection.h": 728,  # half of it documents the public methods
+    "tests/e2e-client/test-list-model.c": 721,
+    "tests/e2e-client/test-remote.c": 676,
+    "tests/e2e-client/test-transaction.c": 628,
+    "tests/e2e/test_access.py": 684,
+    "tests/e2e/test_queryctl.py": 791,
+    "tests/unit/tally/test-tally.c": 695,
+}
 
 
 def long_functions(lines):
@@ -22,7 +32,10 @@ def long_functions(lines):
 
 def check(path):
     lines = read(path).splitlines()
-    problems = [f"{len(lines)} lines, at most {MAX_FILE}"] if len(lines) > MAX_FILE else []
+    most = MAY_BE_LONGER.get(path, MAX_FILE)
+    problems = [f"{len(lines)} lines, at most {most}"] if len(lines) > most else []
+    if path in MAY_BE_LONGER and len(lines) <= MAX_FILE:
+        problems.append(f"{len(lines)} lines: take it out of MAY_BE_LONGER")
     problems += [f"line {i}: {len(line)} characters, at most {MAX_LINE}" for i, line in enumerate(lines, 1) if len(line) > MAX_LINE]
     if path.endswith((".c", ".h")):
         problems += long_functions(lines)

@@ -2,7 +2,7 @@
 /*
  * The authorizer: what queries and updates may do, rule by rule, and what is recorded of a write.
  */
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * OpenRead and ReopenIdx name the page where a tree begins. VOpen has an address alone, which says nothing of the virtual table.
  */
-#include "daemon/sqlite/grants/opened-tables.h"
+#include "daemon/sqlite/guard/opened-tables.h"
 
 #include <string.h>
 

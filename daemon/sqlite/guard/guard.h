@@ -4,7 +4,7 @@
  *
  * Place: room sqlite. One guard belongs to one connection and is installed once: installing an authorizer again expires all
  * cached statements. The caller's policy is in the guard's fields; a lease sets them.
- * Invariant: nothing but the allow lists of guard.c passes, regardless of the text.
+ * Invariant: nothing but the allow lists of this folder passes, regardless of the text.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ typedef struct QdEffects {
     gboolean is_volatile;      /* it may give another result of the same data: random(), a pragma */
 } QdEffects;
 
-/* Single tables that were granted to a client: grants/grants.h. */
+/* Single tables that were granted to a client: grants.h. */
 typedef struct QdGrants {
     const QdAccess *access; /* (nullable) (not owned): NULL: everything, and nothing below counts */
     guint64 id;             /* of @access; 0: none */

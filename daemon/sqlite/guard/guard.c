@@ -1,85 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The authorizer: allow lists for pragmas and modules, a deny list for functions, and the record of what is written.
+ * The authorizer: an allow list for modules, a deny list for functions, and the record of what is written. Pragmas are in
+ * guard-pragma.c.
  *
  * Why not sqlite3_stmt_readonly(): it says 1 for BEGIN, ATTACH and load_extension().
  */
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/sqlite/builtin.h"
-#include "daemon/sqlite/grants/grants.h"
-
-typedef enum Rule {
-    TELLS,    /* its value, or a list */
-    TELLS_OF, /* an object that is its argument */
-    WRITES,   /* a number in the file's header, as a part of the transaction */
-    SETS,     /* what holds until the end of a batch or transaction */
-    STANDS,   /* it may ask for what is so anyway */
-    TUNES,    /* it may ask for anything: how the daemon works is not for clients to say */
-} Rule;
-
-/* Without an argument each of them tells. */
-static const struct Pragma {
-    const char *name;
-    Rule rule;
-    const char *values; /* STANDS: between blanks */
-    const char *hint;   /* (nullable): what to do instead */
-    QdSetting setting;
-} pragmas[] = {
-    { "application_id", WRITES, NULL, NULL, QD_SETTING_NONE },
-    { "auto_vacuum", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "busy_timeout", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "cache_size", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "cache_spill", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "collation_list", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "compile_options", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "data_version", TELLS, NULL, NULL, QD_SETTING_NONE }, /* FTS5 asks for it */
-    { "database_list", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "defer_foreign_keys", SETS, NULL, NULL, QD_SETTING_DEFER_FOREIGN_KEYS },
-    { "encoding", STANDS, " utf-8 utf8 ", "a store keeps the encoding that it was made with", QD_SETTING_NONE },
-    { "foreign_key_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "foreign_key_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "foreign_keys", SETS, NULL, NULL, QD_SETTING_FOREIGN_KEYS },
-    { "freelist_count", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "function_list", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "index_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "index_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "index_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "integrity_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "journal_mode", STANDS, " wal ", "a store is kept in the journal mode WAL", QD_SETTING_NONE },
-    { "journal_size_limit", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "legacy_alter_table", SETS, NULL, NULL, QD_SETTING_LEGACY_ALTER_TABLE },
-    { "module_list", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "page_count", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "page_size", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "pragma_list", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "quick_check", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "recursive_triggers", SETS, NULL, NULL, QD_SETTING_RECURSIVE_TRIGGERS },
-    { "schema_version", TELLS, NULL, NULL, QD_SETTING_NONE },
-    { "synchronous", STANDS, " 1 2 3 normal full extra ", "every commit is durable, unless the option 'durability' is 'relaxed'",
-      QD_SETTING_NONE },
-    { "table_info", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "table_list", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "table_xinfo", TELLS_OF, NULL, NULL, QD_SETTING_NONE },
-    { "temp_store", TUNES, NULL, NULL, QD_SETTING_NONE },
-    { "user_version", WRITES, NULL, NULL, QD_SETTING_NONE },
-    { "wal_autocheckpoint", TUNES, NULL, NULL, QD_SETTING_NONE },
-};
-
-/* What is asked for often. */
-static const struct {
-    const char *name;
-    const char *hint;
-} refused_pragmas[] = {
-    { "optimize", "say ANALYZE, or 'queryctl optimize'" },
-    { "query_only", "a statement is opened for reading or for writing" },
-    { "wal_checkpoint", "the daemon writes the log back by itself, 'queryctl optimize' does it now" },
-    { "writable_schema", "the schema is changed by CREATE, ALTER and DROP" },
-};
+#include "daemon/sqlite/guard/grants.h"
+#include "daemon/sqlite/guard/guard-private.h"
 
 static const char *const allowed_modules[] = { "fts3", "fts4", "fts4aux", "fts5", "fts5vocab", "geopoly", "rtree", "rtree_i32" };
 /* All other modules are dropped. The authorizer hears nothing of a column that only FULL JOIN … USING names, so a rule on
@@ -104,47 +37,6 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 #define STATISTICS_TABLE "sqlite_stat1"
 /* SQLite's name for the database that VACUUM attaches; later versions add digits. */
 #define VACUUM_PREFIX "vacuum_"
-#define FOR_READING " in a query that was opened for reading"
-
-static int deny(QdGuard *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-static int
-deny(QdGuard *self, QwError code, const char *format, ...)
-{
-    va_list args;
-
-    if (self->denial_code != 0)
-        return SQLITE_DENY;
-
-    va_start(args, format);
-    self->denial_code = code;
-    self->denial = g_strdup_vprintf(format, args);
-    va_end(args);
-    return SQLITE_DENY;
-}
-
-void
-qd_guard_set_time_error(const QdGuard *self, GError **error)
-{
-    if (self->compile_deadline_usec == self->caller_end_usec)
-        qd_error_set(error, QW_ERROR_TIMEOUT,
-                     "statement took longer to compile than its %" G_GUINT64_FORMAT
-                     " ms ('timeout_ms' of the caller or the daemon)",
-                     self->caller_msec);
-    else
-        qd_error_set(error, QW_ERROR_TOO_COMPLEX,
-                     "statement is too complex: it takes too long to compile: the limit 'compile_ms' is %" G_GUINT64_FORMAT " ms",
-                     self->compile_msec);
-}
-
-static int
-deny_for_time(QdGuard *self)
-{
-    g_autoptr(GError) error = NULL;
-
-    qd_guard_set_time_error(self, &error);
-    return deny(self, qd_error_get_code(error), "%s", error->message);
-}
 
 static gboolean
 list_has(const char *const *list, gsize n, const char *name)
@@ -154,99 +46,6 @@ list_has(const char *const *list, gsize n, const char *name)
             return TRUE;
 
     return FALSE;
-}
-
-/* As SQLite reads it. */
-static gboolean
-is_true(const char *argument)
-{
-    static const char *const words[] = { "on", "yes", "true" };
-
-    return g_ascii_isdigit(argument[0]) ? atoi(argument) != 0 : list_has(words, G_N_ELEMENTS(words), argument);
-}
-
-static int
-deny_pragma(QdGuard *self, const char *name)
-{
-    const char *hint = "docs/transactions.md lists the pragmas";
-
-    for (gsize i = 0; i < G_N_ELEMENTS(refused_pragmas); i++)
-        if (g_ascii_strcasecmp(refused_pragmas[i].name, name) == 0)
-            hint = refused_pragmas[i].hint;
-    return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s is not allowed: %s", name, hint);
-}
-
-/* PRAGMA foreign_keys=OFF and its like: SQLite compiles nothing, the code that runs the statement applies it (settings.h). */
-static int
-check_setting(QdGuard *self, const struct Pragma *pragma, const char *argument)
-{
-    gboolean on = is_true(argument);
-
-    self->tells = TRUE;
-    self->setting = pragma->setting;
-    self->setting_on = on;
-    if (self->policy == QD_POLICY_WRITE) {
-        self->writes = TRUE;
-    } else if (qd_setting_get_default(pragma->setting) != on) {
-        return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s=%s" FOR_READING "; it holds for a batch, a transaction or a channel",
-                    pragma->name, argument);
-    }
-    self->asks = TRUE;
-    return SQLITE_IGNORE;
-}
-
-static int
-check_standing(QdGuard *self, const struct Pragma *pragma, const char *argument)
-{
-    g_autofree char *word = g_ascii_strdown(argument, -1);
-    g_autofree char *among = g_strdup_printf(" %s ", word);
-
-    if (strstr(pragma->values, among) == NULL)
-        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s=%s is not allowed: %s", pragma->name, argument, pragma->hint);
-
-    self->tells = self->asks = TRUE;
-    return g_str_equal(pragma->name, "journal_mode") ? SQLITE_OK : SQLITE_IGNORE; /* it gives a row */
-}
-
-static int
-check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *argument)
-{
-    switch (pragma->rule) {
-    case TELLS:
-        return deny(self, QW_ERROR_ACCESS_DENIED, "PRAGMA %s with a value is not allowed: it only tells", pragma->name);
-    case TELLS_OF:
-        self->tells = TRUE;
-        return SQLITE_OK;
-    case WRITES:
-        if (self->policy == QD_POLICY_READ)
-            return deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s with a value" FOR_READING, pragma->name);
-        self->writes = self->effects.changes_schema = TRUE;
-        return SQLITE_OK;
-    case SETS:
-        return check_setting(self, pragma, argument);
-    case STANDS:
-        return check_standing(self, pragma, argument);
-    case TUNES:
-        self->tells = self->asks = TRUE;
-        return SQLITE_IGNORE;
-    }
-    g_assert_not_reached();
-}
-
-static int
-check_pragma(QdGuard *self, const char *name, const char *argument)
-{
-    /* else a virtual table asks, which is connected by the statement */
-    self->effects.is_volatile = self->effects.is_volatile || self->n_calls == 1;
-    for (gsize i = 0; i < G_N_ELEMENTS(pragmas); i++) {
-        if (g_ascii_strcasecmp(pragmas[i].name, name) != 0)
-            continue;
-        if (argument != NULL)
-            return check_pragma_argument(self, &pragmas[i], argument);
-        self->tells = TRUE;
-        return SQLITE_OK;
-    }
-    return deny_pragma(self, name);
 }
 
 static void
@@ -272,8 +71,8 @@ is_reserved(const char *name)
 static int
 deny_reserved(QdGuard *self, const char *what, const char *name)
 {
-    return deny(self, QW_ERROR_ACCESS_DENIED, "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved",
-                what, name);
+    return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED,
+                         "%s '%s' is not allowed: names that begin with '" RESERVED_PREFIX "' are reserved", what, name);
 }
 
 /* A part of the schema. */
@@ -283,7 +82,7 @@ check_change(QdGuard *self, const char *name)
     if (is_reserved(name))
         return deny_reserved(self, "changing", name);
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "changing '%s'" FOR_READING, name);
+        return qd_guard_deny(self, QW_ERROR_READ_ONLY, "changing '%s'" QD_GUARD_FOR_READING, name);
 
     self->writes = self->effects.defines = TRUE;
     return SQLITE_OK;
@@ -321,7 +120,7 @@ static int
 check_read(QdGuard *self, const char *table)
 {
     if (g_ascii_strcasecmp(table, KEY_TABLE) == 0)
-        return deny(self, QW_ERROR_ACCESS_DENIED, "reading '" KEY_TABLE "' is not allowed: it holds the daemon's key");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "reading '" KEY_TABLE "' is not allowed: it holds the daemon's key");
 
     if (self->read_tables != NULL)
         record_name(self->read_tables, table);
@@ -335,20 +134,20 @@ check_function(QdGuard *self, const char *name)
 {
     if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
         (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
-        return deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
     if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
         record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
     if (g_ascii_strcasecmp(name, "changes") == 0)
         self->effects.calls_changes = TRUE;
     self->effects.is_volatile = self->effects.is_volatile || qd_builtin_is_volatile(name);
     if (self->compiling && qd_builtin_is_aggregate(name) && ++self->n_aggregates > self->max_aggregates)
-        return deny(self, QW_ERROR_TOO_COMPLEX,
-                    "statement calls too many aggregate functions: the limit 'aggregates' is %" G_GUINT64_FORMAT,
-                    self->max_aggregates);
+        return qd_guard_deny(self, QW_ERROR_TOO_COMPLEX,
+                             "statement calls too many aggregate functions: the limit 'aggregates' is %" G_GUINT64_FORMAT,
+                             self->max_aggregates);
     if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "function %s()" FOR_READING, name);
+        return qd_guard_deny(self, QW_ERROR_READ_ONLY, "function %s()" QD_GUARD_FOR_READING, name);
 
     if (g_ascii_strcasecmp(name, DELETE_FUNCTION) == 0)
         self->effects.calls_delete = TRUE;
@@ -361,7 +160,7 @@ static int
 check_payload_delete(QdGuard *self)
 {
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "'" FOR_READING);
+        return qd_guard_deny(self, QW_ERROR_READ_ONLY, "deleting from '" PAYLOAD_TABLE "'" QD_GUARD_FOR_READING);
 
     self->effects.deletes_payloads = TRUE;
     note_write(self, PAYLOAD_TABLE);
@@ -373,7 +172,7 @@ static int
 check_maintenance(QdGuard *self, int action, const char *name)
 {
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "work on '%s'" FOR_READING, name);
+        return qd_guard_deny(self, QW_ERROR_READ_ONLY, "work on '%s'" QD_GUARD_FOR_READING, name);
 
     self->writes = self->effects.defines = TRUE;
     if (action == SQLITE_ANALYZE) {
@@ -388,8 +187,8 @@ static int
 check_control(QdGuard *self, int action, const char *operation)
 {
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed in a query that was opened for reading",
-                    action == SQLITE_SAVEPOINT ? "SAVEPOINT" : operation);
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "%s is not allowed in a query that was opened for reading",
+                             action == SQLITE_SAVEPOINT ? "SAVEPOINT" : operation);
 
     if (action == SQLITE_SAVEPOINT)
         self->control = QD_CONTROL_SAVEPOINT;
@@ -405,7 +204,8 @@ static int
 check_module(QdGuard *self, const char *table, const char *module)
 {
     if (module == NULL || !list_has(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
-        return deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed", module != NULL ? module : "");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed",
+                             module != NULL ? module : "");
 
     return check_table_change(self, table);
 }
@@ -423,7 +223,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_FUNCTION:
         return check_function(self, b);
     case SQLITE_PRAGMA:
-        return check_pragma(self, a, b);
+        return qd_guard_check_pragma(self, a, b);
     case SQLITE_INSERT:
         return check_rows(self, "inserting into", a);
     case SQLITE_UPDATE:
@@ -455,11 +255,11 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_SAVEPOINT:
         return check_control(self, action, a);
     case SQLITE_ATTACH:
-        return deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "ATTACH is not allowed");
     case SQLITE_DETACH:
-        return deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
     default: /* SQLite's numbers, not our enum: temporary objects, and those of later versions */
-        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
     }
 }
 
@@ -480,11 +280,11 @@ check_vacuum(QdGuard *self, int action, const char *a, const char *b, const char
     case SQLITE_ATTACH:
         if (a[0] == '\0')
             return SQLITE_OK;
-        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM INTO is not allowed: a backup is another way to a copy");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM INTO is not allowed: a backup is another way to a copy");
     default:
         if (database != NULL && g_str_has_prefix(database, VACUUM_PREFIX))
             return SQLITE_OK;
-        return deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM may not write into '%s'", database != NULL ? database : "");
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "VACUUM may not write into '%s'", database != NULL ? database : "");
     }
 }
 
@@ -523,20 +323,22 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
     if (self->compiling) {
         self->n_calls++;
         if (self->n_calls > self->max_calls)
-            return deny(self, QW_ERROR_TOO_COMPLEX,
-                        "statement looks up too many names: the limit 'authorizer_calls' is %" G_GUINT64_FORMAT, self->max_calls);
+            return qd_guard_deny(self, QW_ERROR_TOO_COMPLEX,
+                                 "statement looks up too many names: the limit 'authorizer_calls' is %" G_GUINT64_FORMAT,
+                                 self->max_calls);
         if (self->n_calls % 16 == 0 && (uint64_t) g_get_monotonic_time() > self->compile_deadline_usec)
-            return deny_for_time(self);
+            return qd_guard_deny_for_time(self);
     }
 
     /* ALTER TABLE looks for the name in temporary triggers and views, too, by an UPDATE; DEFENSIVE keeps the client's own off */
     if (database != NULL && g_str_equal(database, "temp") && action != SQLITE_READ && action != SQLITE_SELECT &&
         action != SQLITE_FUNCTION && !(action == SQLITE_UPDATE && g_strcmp0(a, "sqlite_temp_master") == 0))
-        return deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
 
     if (self->grants.access != NULL)
         reason = qd_grants_check_action(&self->grants, action, a, b, trigger);
-    return reason != NULL ? deny(self, QW_ERROR_ACCESS_DENIED, "%s", reason) : check_action(self, action, a != NULL ? a : "", b);
+    return reason != NULL ? qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "%s", reason)
+                          : check_action(self, action, a != NULL ? a : "", b);
 }
 
 void
@@ -591,7 +393,7 @@ qd_guard_check_rows(QdGuard *self, sqlite3_stmt *stmt)
     if (self->rows_written == NULL || sqlite3_stmt_readonly(stmt))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
-        return deny(self, QW_ERROR_READ_ONLY, "%s" FOR_READING, self->rows_written);
+        return qd_guard_deny(self, QW_ERROR_READ_ONLY, "%s" QD_GUARD_FOR_READING, self->rows_written);
 
     self->writes = TRUE;
     return SQLITE_OK;
@@ -603,21 +405,4 @@ qd_guard_forget_writes(QdGuard *self)
     self->effects = (QdEffects){ 0 };
     if (self->write_tables->len > 0)
         g_ptr_array_set_size(self->write_tables, 0);
-}
-
-void
-qd_guard_forget_denial(QdGuard *self)
-{
-    self->denial_code = 0;
-    g_clear_pointer(&self->denial, g_free);
-}
-
-gboolean
-qd_guard_get_denial(const QdGuard *self, GError **error)
-{
-    if (self->denial_code == 0)
-        return FALSE;
-
-    qd_error_set(error, self->denial_code, "%s", self->denial);
-    return TRUE;
 }

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "daemon/base/access.h"
-#include "daemon/sqlite/guard.h"
+#include "daemon/sqlite/guard/guard.h"
 
 /* @access: (nullable): it and the grants end together. One that may write everything is as good as none. */
 void qd_grants_set(QdGrants *self, const QdAccess *access);

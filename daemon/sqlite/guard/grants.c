@@ -2,12 +2,12 @@
 /*
  * The names first, for an error that says which one; then the program, by EXPLAIN and the pages where tables and indices begin.
  */
-#include "daemon/sqlite/grants/grants.h"
+#include "daemon/sqlite/guard/grants.h"
 
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/sqlite/grants/opened-tables.h"
+#include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define RESERVED_PREFIX "queryd_"
