@@ -20,6 +20,8 @@
 
 #define EXIT_USAGE 2
 #define MALLOC_ARENAS 2
+#define MALLOC_MAP_BYTES (1 << 20)
+#define MALLOC_KEEP_BYTES (4 << 20)
 
 static char *arg_store;
 static char *arg_directory;
@@ -73,6 +75,19 @@ print_limits(void)
     return fputs(text, stdout) >= 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/*
+ * glibc gives every thread an arena of its own: many workers that allocate little would hold much. It also takes the size of a
+ * mapped block that is freed as its next threshold for mapping, up to 32 MiB. Later blocks of that size would come from the heap
+ * and stay there once they are freed. heap_hard_bytes counts what SQLite uses, so the process would hold more than the limit.
+ */
+static void
+set_up_malloc(void)
+{
+    (void) mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+    (void) mallopt(M_MMAP_THRESHOLD, MALLOC_MAP_BYTES);
+    (void) mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
+}
+
 static int
 run(void)
 {
@@ -90,8 +105,7 @@ run(void)
 
     /* What the daemon makes is for its user alone. */
     umask(077);
-    /* glibc gives every thread an arena of its own: many workers that allocate little would hold much. */
-    (void) mallopt(M_ARENA_MAX, MALLOC_ARENAS);
+    set_up_malloc();
     if (arg_salvage)
         return qd_salvage_command_run(directory, arg_config);
     return qd_service_run(&options);

@@ -297,6 +297,22 @@ def test_results_that_are_not_read_take_bounded_memory(make_bus, text, writes):
     assert names == {"end", "NoMemory"}
 
 
+def test_large_values_leave_no_memory(bus):
+    """What SQLite frees goes back to the system at once: its limit is for all that the process holds."""
+    channels = [bus.prepare("SELECT length(hex(zeroblob(4000000)))") for _ in range(8)]
+    before = status_kib(bus.daemon_pid(), "RssAnon")
+    held = []
+    for _ in range(6):
+        for channel in channels:
+            channel.send_fetch()
+        assert all(list(channel.answer()) == [(8000000,)] for channel in channels)
+        held.append(status_kib(bus.daemon_pid(), "RssAnon") - before)
+    for channel in channels:
+        channel.close()
+    if not SANITIZER:
+        assert max(held) < 12 * 1024, held
+
+
 def test_rows_of_returning_are_bounded_by_their_size(bus):
     bus.update("CREATE TABLE u(x)")
     with bus.prepare(f"INSERT INTO u {ENDLESS} SELECT i FROM n LIMIT ?1 RETURNING zeroblob(20000000)", access="write") as channel:
