@@ -56,6 +56,10 @@ QUERIES = [
     "SELECT type, name FROM sqlite_schema", "SELECT name FROM pragma_table_info('a')", "PRAGMA table_xinfo(d)",
     "SELECT predicate, count(*) FROM rdf_quad GROUP BY 1", "SELECT count(*) FROM queryd_quad", "SELECT * FROM queryd_prefix",
     "SELECT * FROM extra", "SELECT * FROM extra_v", "SELECT * FROM sqlite_sequence",
+    "SELECT count(*) FROM a NATURAL JOIN c", "SELECT a.x FROM a JOIN d USING (id)", "SELECT count(*) FROM c FULL JOIN d USING (id)",
+    "SELECT count(*) FROM log NATURAL JOIN extra", "WITH a AS (SELECT x FROM B) SELECT count(*) FROM a",
+    "SELECT count(*) FROM va LEFT JOIN B USING (x)", "SELECT count(*) FROM rt JOIN c USING (id)",
+    "SELECT typeof(queryd_to_term('http://example.org/p4/s of no number')), sum(x) FROM a",
 ]
 
 

@@ -135,8 +135,8 @@ check_function(QdGuard *self, const char *name)
     if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
         (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
         return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
-    if (self->read_tables != NULL && g_ascii_strcasecmp(name, PAYLOAD_TABLE) == 0)
-        record_name(self->read_tables, PAYLOAD_TABLE); /* the function of this name reads it */
+    if (self->read_tables != NULL && is_reserved(name))
+        record_name(self->read_tables, name); /* that of payloads reads the table of this name, others our tables of terms */
     if (g_ascii_strcasecmp(name, "changes") == 0)
         self->effects.calls_changes = TRUE;
     self->effects.is_volatile = self->effects.is_volatile || qd_builtin_is_volatile(name);

@@ -55,6 +55,7 @@ test_sql(Fixture *self, gconstpointer data)
     check(self, "SELECT s FROM queryd_quad", "queryd_ queryd_quad");
     check(self, "SELECT object FROM rdf_quad WHERE subject = 'x:a'", "queryd_ rdf_quad");
     check(self, "SELECT queryd_payload(1)", "queryd_payload");
+    check(self, "SELECT queryd_str_text(a) FROM item", "item queryd_ queryd_str_text");
     check(self, "SELECT name FROM sqlite_schema", "all");
     check(self, "SELECT name FROM pragma_table_info('item')", "all");
     check(self, "PRAGMA table_info(item)", "all");
