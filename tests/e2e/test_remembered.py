@@ -6,12 +6,13 @@ QUERYD_INTERLEAVINGS: so many updates and remembered queries in all (4,000); QUE
 import os
 import random
 import sqlite3
+import subprocess
 import threading
 import time
 
 import pytest
 
-from harness import BusError, wait_until
+from harness import BUILD, BusError, wait_until
 from test_stale_random import QUERIES, SCHEMA, Updates
 from wire_client import RemoteError
 
@@ -264,6 +265,16 @@ def test_a_join_by_names_of_columns(store, text):
         assert channel.fetch() != before
 
 
+def test_a_function_that_looks_terms_up(store):
+    """The authorizer hears of the function, and not of the tables of terms."""
+    text = "a text that is too long for the number of its term"
+    with store.prepare(f"SELECT typeof(queryd_to_term('{text}'))") as channel, store.prepare("SELECT sum(x) FROM t") as beside:
+        assert is_recalled(store, beside), "else nothing is watched"
+        assert is_recalled(store, channel) and channel.fetch() == [("blob",)]
+        store.update(f"INSERT DATA {{ <x:s> <x:p> '{text}' }}", language="sparql")
+        assert channel.fetch() == [("integer",)]
+
+
 def test_vacuum_numbers_rows_anew(store):
     store.update("CREATE TABLE loose (x)")
     store.update("INSERT INTO loose VALUES (1), (2), (3)")
@@ -282,6 +293,15 @@ def test_nothing_is_left_at_rest(store):
         assert stat(store, "results_remembered") == 0
         store.update("UPDATE t SET x = 2")
         assert channel.fetch() == [(200,)] and is_recalled(store, channel)
+
+
+@pytest.mark.deadline(120 + N_INTERLEAVINGS // 20)
+def test_random_scripts():
+    """The short form of tests/run interleave."""
+    env = {**os.environ, "QUERYD": os.path.join(BUILD, "daemon/queryd")}
+    command = [os.path.join(BUILD, "tests/sql/queryd-interleave"), str(4 * N_INTERLEAVINGS), SEED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0 and " 0 stale" in done.stdout, done.stdout[-8000:] + done.stderr[-2000:]
 
 
 # Interleavings ----------------------------------------------------------------------------------------------------------------

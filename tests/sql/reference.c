@@ -26,6 +26,13 @@ note_work(void *data)
     return notes->too_long;
 }
 
+void
+reference_limit_work(sqlite3 *db, ReferenceNotes *notes)
+{
+    *notes = (ReferenceNotes){ 0 };
+    sqlite3_progress_handler(db, LOOK_OPERATIONS, note_work, notes);
+}
+
 sqlite3 *
 reference_open(ReferenceNotes *notes)
 {
@@ -40,9 +47,8 @@ reference_open(ReferenceNotes *notes)
         (void) sqlite3_db_config(db, options[i][0], options[i][1], NULL);
     (void) sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);          /* sql_depth */
     (void) sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 256); /* like_pattern_bytes */
-    *notes = (ReferenceNotes){ 0 };
+    reference_limit_work(db, notes);
     (void) sqlite3_update_hook(db, note_rowid, notes);
-    sqlite3_progress_handler(db, LOOK_OPERATIONS, note_work, notes);
     return db;
 }
 

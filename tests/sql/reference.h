@@ -19,6 +19,8 @@ typedef struct ReferenceNotes {
 
 /* (transfer full): an empty database in memory. @notes: cleared; in use until the database is closed. */
 sqlite3 *reference_open(ReferenceNotes *notes);
+/* After so much work what runs on @db is interrupted, and @notes say so. */
+void reference_limit_work(sqlite3 *db, ReferenceNotes *notes);
 /* @text: one statement, in the transaction that is open or in one of its own. @bound: (nullable) a{sv}. (transfer full) */
 Outcome *reference_execute(sqlite3 *db, const char *text, GVariant *bound);
 /* In a transaction, as queryd does it (docs/sql.md): what fails leaves nothing. */
