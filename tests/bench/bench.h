@@ -52,6 +52,7 @@ extern const BenchGroup bench_cache;
 extern const BenchGroup bench_sparql;
 extern const BenchGroup bench_items;
 extern const BenchGroup bench_notify;
+extern const BenchGroup bench_remembered;
 extern const BenchGroup bench_scale;
 extern const BenchGroup bench_inserts;
 extern const BenchGroup bench_hostile;

@@ -32,7 +32,7 @@ shorten(const Bench *bench, guint n)
     return bench_is_smoke(bench) ? N_SMOKE : n;
 }
 
-/* As demo.sh writes it, or with results that are remembered whatever they cost. */
+/* As demo.sh writes it, or with results that are remembered regardless of their cost. */
 static void
 set_limits(QueryConnection *connection, gboolean remembers)
 {
@@ -262,7 +262,8 @@ create_data(QueryConnection *connection)
     execute(connection, "CREATE TABLE IF NOT EXISTS remembered(a)");
     execute(connection, "INSERT INTO remembered SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM remembered)");
     for (guint i = 0; i < 500; i++)
-        g_string_append_printf(text, " <remembered:%u> <remembered:kind> <remembered:kind%u> ; <remembered:number> %u .", i, i % 7, i);
+        g_string_append_printf(text, " <remembered:%u> <remembered:kind> <remembered:kind%u> ; <remembered:number> %u .", i, i % 7,
+                               i);
     g_string_append(text, " }");
     (void) query_connection_update(connection, QUERY_LANGUAGE_SPARQL, text->str, NULL, NULL, &error);
     die_on_error(error, "INSERT DATA");

@@ -19,7 +19,7 @@ from harness import BUILD, ROOT, SANITIZER, SLOWER
 from python_package import python_environment
 
 SCRIPT = os.path.join(ROOT, "tests/demo/demo.sh")
-GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify",
+GROUPS = ["fetch", "buffers", "latency", "concurrency", "memory", "ipc", "cache", "inserts", "items", "notify", "remembered",
           "scale", "hostile", "python", "tpch", "http", "bibliography"]  # "arrow" needs wheels for Python, "sparql" data
 KEYS = ["group", "case", "metric", "unit", "median", "min", "max", "ratio"]
 
