@@ -90,7 +90,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(RESULT_MEMORY_COST_USEC, "result_memory_cost_us", "us", 100, 0, 1000000000, INTERNAL,
         "time that a result has taken, from which on it is remembered when it is asked for again"),
     ROW(RESULT_SHARED_BYTES, "result_shared_bytes", "bytes", 256 * MIB, 0, GIB, NO_MEMORY,
-        "large results that are remembered in shared memory, in all; never more than an eighth of the memory; 0: none"),
+        "large results that are remembered in shared memory, in all; at most an eighth of the memory, and a quarter of MemoryMax=; "
+        "0: none"),
     ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),
     ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
     ROW(CHANNELS_FEW, "channels_few", "", 8, 0, 4096, LIMIT_EXCEEDED,

@@ -33,7 +33,9 @@ struct QdEngine {
     QdInterrupter *interrupter;
     QdMaintenance *maintenance;
     QdNews news;
-    gint ending; /* atomic: a salvage is to stop */
+    gint ending;         /* atomic: a salvage is to stop */
+    gint wants_memory;   /* atomic: what is remembered goes at the next sweep */
+    guint64 n_pressures; /* atomic: so often there was too little memory */
 
     /* main thread only */
     gint state; /* QdEngineState, atomic for the statistics */

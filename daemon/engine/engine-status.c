@@ -34,6 +34,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("jobs", qd_jobs_get_n(self->context.jobs), user_data);
     func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
     func("heap_used_bytes", heap.uordblks, user_data);
+    func("memory_pressures_total", __atomic_load_n(&self->n_pressures, __ATOMIC_RELAXED), user_data);
     if (self->context.writer != NULL) {
         const QdPlanCounters *plans = qd_pool_get_plan_counters(self->context.pool);
         const QdResultCounters results = qd_result_memory_get_counters(self->context.results);

@@ -338,6 +338,10 @@ on_sweep(void *user_data)
     if (qd_writer_sweep(self->context.writer))
         qd_workers_request_sweep(self->context.workers);
     qd_writer_look(self->context.writer);
+    if (g_atomic_int_compare_and_exchange(&self->wants_memory, TRUE, FALSE)) {
+        qd_result_memory_clear(self->context.results);
+        (void) malloc_trim(0);
+    }
     state = qd_pool_trim(self->context.pool);
     if (state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer)) {
         qd_result_memory_clear(self->context.results);
@@ -347,6 +351,15 @@ on_sweep(void *user_data)
         qd_workers_request_sweep(self->context.workers);
     }
     qd_workers_request_look(self->context.workers);
+}
+
+/* A worker does it: to give a large file back takes longer than the main thread may. */
+void
+qd_engine_give_memory_back(QdEngine *self)
+{
+    __atomic_add_fetch(&self->n_pressures, 1, __ATOMIC_RELAXED);
+    g_atomic_int_set(&self->wants_memory, TRUE);
+    qd_workers_request_sweep(self->context.workers);
 }
 
 static void

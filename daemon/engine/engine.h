@@ -66,6 +66,9 @@ gboolean qd_engine_is_drained(QdEngine *self);
 /* For the watchdog: false when a worker that should react has not for @max_usec. */
 gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
 
+/* There is too little memory: what is only kept to be quicker goes. */
+void qd_engine_give_memory_back(QdEngine *self);
+
 void qd_engine_set_limits(QdEngine *self, const QdLimits *limits);
 const QdLimits *qd_engine_get_limits(QdEngine *self);
 /* Main thread: as qd_context_charge_request(), for what comes by a descriptor before there is a call of it. */

@@ -14,6 +14,7 @@
 #include "daemon/bus/bus-service.h"
 #include "daemon/engine/engine.h"
 #include "daemon/main/life-cycle.h"
+#include "daemon/main/memory-pressure.h"
 #include "daemon/main/service.h"
 
 typedef struct QdService {
@@ -25,6 +26,7 @@ typedef struct QdService {
     QdEngine *engine;          /* from the moment the name is owned */
     QdBusService *bus_service; /* the same */
     QdLifeCycle *life;
+    QdMemoryPressure *pressure; /* (nullable) */
     gboolean name_owned;
     guint64 watchdog_usec; /* 0: no watch */
     sd_bus_slot *name_slot;

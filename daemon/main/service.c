@@ -105,6 +105,12 @@ on_damaged(void *user_data)
         qd_life_cycle_stop(self->life, "the database is damaged, and is salvaged at the next start", EXIT_SUCCESS);
 }
 
+static void
+on_pressure(void *user_data)
+{
+    qd_engine_give_memory_back(((QdService *) user_data)->engine);
+}
+
 static gboolean
 start_engine(QdService *self, GError **error)
 {
@@ -128,6 +134,7 @@ start_engine(QdService *self, GError **error)
     qd_bus_service_set_access(self->bus_service, self->config, self->options->store);
 
     self->life = qd_life_cycle_new(self);
+    self->pressure = qd_memory_pressure_new(self->event, on_pressure, self);
     return TRUE;
 }
 
@@ -361,6 +368,7 @@ service_set_up(QdService *self)
 static void
 service_clear(QdService *self)
 {
+    self->pressure = qd_memory_pressure_free(self->pressure);
     self->life = qd_life_cycle_free(self->life);
     self->engine = qd_engine_free(self->engine);
     self->bus_service = qd_bus_service_free(self->bus_service);

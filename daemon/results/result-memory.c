@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "client-lib/wire/wire-recent.h"
+#include "daemon/base/cgroup.h"
 #include "daemon/results/result-watch.h"
 
 /* What a small result takes beside its pages and its key. */
@@ -17,6 +18,8 @@
 #define SHARE_OF_ONE 4
 /* Of the machine, for all files. */
 #define SHARE_OF_MEMORY 8
+/* Of what the control group may take, in which files count as the process itself does. */
+#define SHARE_OF_GROUP 4
 
 typedef struct Entry {
     GBytes *key;
@@ -30,6 +33,7 @@ typedef struct Entry {
 
 struct QdResultMemory {
     const QdLimits *limits;
+    guint64 n_group_bytes; /* that the control group may take */
     pthread_mutex_t mutex;
     QdResultWatch *watch;
     GHashTable *entries; /* key → Entry, not owned */
@@ -60,6 +64,7 @@ qd_result_memory_new(const char *database_path, const QdLimits *limits)
     QdResultMemory *self = g_new0(QdResultMemory, 1);
 
     self->limits = limits;
+    self->n_group_bytes = qd_cgroup_get_memory_max();
     pthread_mutex_init(&self->mutex, NULL);
     self->watch = qd_result_watch_new(database_path);
     self->entries = g_hash_table_new(g_bytes_hash, g_bytes_equal);
@@ -317,8 +322,9 @@ static guint64
 get_max_shared(const QdResultMemory *self)
 {
     guint64 n_memory_bytes = (guint64) sysconf(_SC_PHYS_PAGES) * (guint64) sysconf(_SC_PAGESIZE);
+    guint64 max = MIN(n_memory_bytes / SHARE_OF_MEMORY, self->n_group_bytes / SHARE_OF_GROUP);
 
-    return MIN(qd_limits_get(self->limits, QD_LIMIT_RESULT_SHARED_BYTES), n_memory_bytes / SHARE_OF_MEMORY);
+    return MIN(qd_limits_get(self->limits, QD_LIMIT_RESULT_SHARED_BYTES), max);
 }
 
 /* FALSE: there is none. */

@@ -5,6 +5,7 @@ QUERYD_INTERLEAVINGS: so many updates and remembered queries in all (4,000); QUE
 """
 import os
 import random
+import socket
 import sqlite3
 import subprocess
 import threading
@@ -67,12 +68,16 @@ class Asked:
         assert remembered == self.seen[1], f"stale: {self.text}\nremembered {remembered}\nit is {self.seen[1]}"[:4000]
 
 
-@pytest.fixture(name="store")
-def make_store(make_bus):
-    store = make_bus(limits=EVERYTHING)
+def fill(store):
     store.update("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
     store.update("CREATE TABLE other (id INTEGER PRIMARY KEY, x)")
     store.update("WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 100) INSERT INTO t SELECT i, i FROM n")
+
+
+@pytest.fixture(name="store")
+def make_store(make_bus):
+    store = make_bus(limits=EVERYTHING)
+    fill(store)
     return store
 
 
@@ -302,6 +307,49 @@ def test_random_scripts():
     command = [os.path.join(BUILD, "tests/sql/queryd-interleave"), str(4 * N_INTERLEAVINGS), SEED]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=env, stdin=subprocess.DEVNULL)
     assert done.returncode == 0 and " 0 stale" in done.stdout, done.stdout[-8000:] + done.stderr[-2000:]
+
+
+def recall_both(store, channel, plain):
+    """A large and a small result are remembered."""
+    return is_recalled(store, channel) and is_recalled(store, plain) and stat(store, "result_shared_bytes") > 4000000
+
+
+@pytest.mark.parametrize("kind", ["fifo", "socket"])
+def test_little_memory(make_bus, tmp_path, kind):
+    """As systemd says it: what is remembered goes at once, and is remembered again afterwards."""
+    path = str(tmp_path / "pressure")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    if kind == "fifo":
+        os.mkfifo(path)
+    else:
+        listener.bind(path)
+        listener.listen()
+    store = make_bus(limits=EVERYTHING, prefix=f"MEMORY_PRESSURE_WATCH={path} MEMORY_PRESSURE_WRITE=aGVsbG8=")
+    fill(store)
+    if kind == "fifo":
+        end = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    else:
+        connection, _ = listener.accept()
+        assert connection.recv(16) == b"hello"
+        end = connection.detach()
+    with store.prepare(LARGE, whole_results=True) as channel, store.prepare("SELECT sum(x) FROM t") as plain:
+        assert recall_both(store, channel, plain)
+        n_before, rows = stat(store, "memory_pressures_total"), channel.answer(channel.send_fetch())
+        first = next(rows)
+        os.write(end, b"!")
+        wait_until(lambda: stat(store, "memory_pressures_total") > n_before, "the daemon to hear of it")
+        wait_until(lambda: stat(store, "result_memory_bytes") == stat(store, "result_shared_bytes") == 0, "its memory")
+        assert len([first, *rows]) == 10000, "who reads goes on"
+        assert recall_both(store, channel, plain)
+    os.close(end)
+    listener.close()
+    assert store.query("SELECT 1") == [(1,)]
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "relative", "/nonexistent", "/etc/passwd"])
+def test_no_pressure_to_watch(make_bus, path):
+    store = make_bus(prefix=f"MEMORY_PRESSURE_WATCH={path} MEMORY_PRESSURE_WRITE=")
+    assert store.query("SELECT 1") == [(1,)] and stat(store, "memory_pressures_total") == 0
 
 
 # Interleavings ----------------------------------------------------------------------------------------------------------------
