@@ -12,8 +12,9 @@ static const struct {
     const char *name;
     const char *type;
 } known_options[] = {
-    { "update_url", "s" }, { "token", "s" },   { "token_file", "s" }, { "user", "s" },      { "password", "s" },
-    { "netrc", "s" },      { "ca_file", "s" }, { "format", "s" },     { "row_bytes", "t" }, { "plain_credentials", "b" },
+    { "update_url", "s" },   { "token", "s" },   { "token_file", "s" }, { "user", "s" },      { "password", "s" },
+    { "netrc", "s" },        { "ca_file", "s" }, { "format", "s" },     { "row_bytes", "t" }, { "plain_credentials", "b" },
+    { "answer_bytes", "t" },
 };
 
 static const char *
@@ -106,6 +107,7 @@ read_row_bytes(QueryDirect *self, GVariant *options, GError **error)
     guint64 n_bytes = REMOTE_ROW_BYTES;
 
     (void) g_variant_lookup(options, "row_bytes", "t", &n_bytes);
+    (void) g_variant_lookup(options, "answer_bytes", "t", &self->answer_bytes);
     self->row_bytes = n_bytes;
     if (n_bytes >= REMOTE_ROW_BYTES_MIN && n_bytes <= REMOTE_ROW_BYTES_MAX)
         return TRUE;

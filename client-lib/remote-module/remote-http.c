@@ -141,6 +141,7 @@ remote_answer_clear(RemoteAnswer *self)
     g_cancellable_cancel(cancelled);
     if (self->body != NULL)
         (void) g_input_stream_close(self->body, self->was_read ? NULL : cancelled, NULL);
+    g_clear_error(&self->refusal);
     g_clear_object(&self->socket);
     g_clear_object(&self->body);
     g_clear_object(&self->message);
@@ -224,14 +225,32 @@ follow_redirect(const RemoteTarget *target, const RemoteAnswer *answer, const Re
     return g_steal_pointer(&to);
 }
 
+/* A socket that is closed before it is connected sends nothing. */
+static void
+check_address(RemoteAnswer *answer, SoupMessage *message, GSocketConnection *connection)
+{
+    g_autoptr(GSocketAddress) address = g_socket_connection_get_remote_address(connection, NULL);
+    GInetAddress *internet = G_IS_INET_SOCKET_ADDRESS(address) ? g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address))
+                                                               : NULL;
+    g_autoptr(GError) refusal = NULL;
+
+    if (internet != NULL && answer->guard->check_address(answer->guard->data, soup_message_get_uri(message), internet, &refusal))
+        return;
+    (void) g_socket_close(g_socket_connection_get_socket(connection), NULL);
+    if (answer->refusal == NULL)
+        answer->refusal = g_steal_pointer(&refusal);
+}
+
 /* Of a connection that is made for @message. */
 static void
 on_network_event(SoupMessage *message, GSocketClientEvent event, GIOStream *stream, gpointer data)
 {
-    GSocket **place = data;
+    RemoteAnswer *answer = data;
 
+    if (event == G_SOCKET_CLIENT_CONNECTING && G_IS_SOCKET_CONNECTION(stream) && answer->guard != NULL)
+        check_address(answer, message, G_SOCKET_CONNECTION(stream));
     if (event == G_SOCKET_CLIENT_CONNECTED && G_IS_SOCKET_CONNECTION(stream))
-        g_set_object(place, g_socket_connection_get_socket(G_SOCKET_CONNECTION(stream)));
+        g_set_object(&answer->socket, g_socket_connection_get_socket(G_SOCKET_CONNECTION(stream)));
 }
 
 static gboolean
@@ -262,13 +281,22 @@ send_once(QueryDirect *self, SoupMessage *message, GCancellable *cancellable, Re
     GError *failure = NULL;
 
     answer->message = message;
-    (void) g_signal_connect(message, "network-event", G_CALLBACK(on_network_event), &answer->socket);
+    answer->guard = self->guard;
+    answer->bytes_max = self->answer_bytes;
+    if (self->guard != NULL && !self->guard->check_url(self->guard->data, soup_message_get_uri(message), error))
+        return FALSE;
+    (void) g_signal_connect(message, "network-event", G_CALLBACK(on_network_event), answer);
     answer->body = soup_session_send(self->session, message, cancellable, &failure);
+    (void) g_signal_handlers_disconnect_by_func(message, (gpointer) on_network_event, answer);
+    if (answer->body == NULL && answer->refusal != NULL) {
+        g_error_free(failure);
+        g_propagate_error(error, g_steal_pointer(&answer->refusal));
+        return FALSE;
+    }
     if (answer->body == NULL) {
         remote_http_take_error(error, failure, message);
         return FALSE;
     }
-    (void) g_signal_handlers_disconnect_by_func(message, (gpointer) on_network_event, &answer->socket);
     find_socket(self, answer);
     take_type(answer);
     return TRUE;

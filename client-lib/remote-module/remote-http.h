@@ -23,7 +23,10 @@ typedef struct RemoteAnswer {
     char *media_type;       /* lower case, without parameters; "" when none is given */
     gboolean is_end_marked; /* a body that was cut is noticed */
     gboolean was_read;      /* to its end: the connection serves the next request */
-    GSocket *socket;        /* (nullable): of the connection */
+    guint64 bytes_max;      /* of the body; 0: any number */
+    GError *refusal;        /* (nullable): of the guard, for the address of the host */
+    const RemoteGuard *guard;
+    GSocket *socket; /* (nullable): of the connection */
 } RemoteAnswer;
 
 /**

@@ -18,6 +18,7 @@ typedef struct Input {
     RemoteAnswer *answer;
     const gint *is_wanted;
     GCancellable *cancellable;
+    guint64 n_read;
     char *data;
     gsize capacity;
     gsize start;   /* of what the reader has not done */
@@ -77,6 +78,13 @@ read_some(Input *self, char *buffer, gsize n_bytes, GError **error)
     n = g_input_stream_read(self->answer->body, buffer, n_bytes, self->cancellable, &failure);
     if (n < 0)
         remote_http_take_error(error, failure, self->answer->message);
+    if (n > 0)
+        self->n_read += (guint64) n;
+    if (self->answer->bytes_max > 0 && self->n_read > self->answer->bytes_max) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG,
+                    "the endpoint's answer has more than answer_bytes, which is %" G_GUINT64_FORMAT, self->answer->bytes_max);
+        return -1;
+    }
     return n;
 }
 

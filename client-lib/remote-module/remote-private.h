@@ -28,6 +28,15 @@ typedef struct RemoteTarget {
     char *authorization; /* (nullable): the value of the header */
 } RemoteTarget;
 
+/* Who decides where requests may go; called on threads of runs. */
+typedef struct RemoteGuard {
+    /* Also for each redirect. FALSE with @error. */
+    gboolean (*check_url)(gpointer data, GUri *uri, GError **error);
+    /* Before a connection to @address, which the host of @uri has. FALSE with @error. */
+    gboolean (*check_address)(gpointer data, GUri *uri, GInetAddress *address, GError **error);
+    gpointer data;
+} RemoteGuard;
+
 /* Immutable once it is open, but for `tsv_is_bad`. */
 struct QueryDirect {
     QueryDirectHead head;
@@ -36,7 +45,9 @@ struct QueryDirect {
     RemoteTarget update;
     RemoteFormat format; /* ANY: what the server has */
     gsize row_bytes;
-    gint tsv_is_bad; /* atomic: this server's TSV has no terms; JSON is asked for instead */
+    guint64 answer_bytes;     /* of a body; 0: any number */
+    const RemoteGuard *guard; /* (nullable): set before the first run; outlives all */
+    gint tsv_is_bad;          /* atomic: this server's TSV has no terms; JSON is asked for instead */
     SoupSession *session;
     pthread_mutex_t sockets_mutex;
     GHashTable *sockets; /* connection id of libsoup → GSocket; guarded by sockets_mutex */

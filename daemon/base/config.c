@@ -12,6 +12,7 @@
 
 static const char group_limits[] = "Limits";
 static const char group_daemon[] = "Daemon";
+static const char group_service[] = "Service";
 
 void
 qd_config_warn(QdConfig *self, const char *format, ...)
@@ -116,6 +117,33 @@ set_daemon_key(QdConfig *self, const char *path, const char *key, const char *te
         qd_config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_daemon);
 }
 
+/* The words of @text after those of @list. */
+static void
+append_words(char ***list, const char *text)
+{
+    g_autoptr(GStrvBuilder) words = g_strv_builder_new();
+    g_auto(GStrv) more = g_strsplit_set(text, " \t", -1);
+    g_auto(GStrv) before = *list;
+
+    if (before != NULL)
+        g_strv_builder_addv(words, (const char **) before);
+    for (char **word = more; *word != NULL; word++)
+        if (**word != '\0')
+            g_strv_builder_add(words, *word);
+    *list = g_strv_builder_end(words);
+}
+
+static void
+set_service_key(QdConfig *self, const char *path, const char *key, const char *text)
+{
+    if (g_str_equal(key, "allow"))
+        append_words(&self->service_allow, text);
+    else if (g_str_equal(key, "private"))
+        append_words(&self->service_private, text);
+    else
+        qd_config_warn(self, "%s: unknown key '%s' in [%s], ignoring", path, key, group_service);
+}
+
 static void
 read_group(QdConfig *self, const char *path, GKeyFile *file, const char *group,
            void (*set)(QdConfig *self, const char *path, const char *key, const char *text))
@@ -153,6 +181,8 @@ read_file(QdConfig *self, const char *path)
             read_group(self, path, file, group_daemon, set_daemon_key);
         else if (qd_config_is_access_group(*group))
             qd_config_read_access(self, path, text, file, *group);
+        else if (g_str_equal(*group, group_service))
+            read_group(self, path, file, group_service, set_service_key);
         else
             qd_config_warn(self, "%s: unknown group [%s], ignoring", path, *group);
     }
@@ -208,6 +238,8 @@ qd_config_free(QdConfig *self)
 
     g_ptr_array_unref(self->warnings);
     g_hash_table_unref(self->access);
+    g_strfreev(self->service_allow);
+    g_strfreev(self->service_private);
     g_free(self);
     return NULL;
 }

@@ -21,11 +21,13 @@ typedef enum QdTrackerMode {
 } QdTrackerMode;
 
 typedef struct QdConfig {
-    QdLimits limits;       /* [Limits]: a key for each row of the table of limits */
-    int log_level;         /* [Daemon] log_level=: a syslog level */
-    QdTrackerMode tracker; /* [Daemon] tinysparql= */
-    GHashTable *access;    /* [Access …]: "APPLICATION STORE" → QdAccess */
-    GPtrArray *warnings;   /* of char*: one line each, with file and key */
+    QdLimits limits;        /* [Limits]: a key for each row of the table of limits */
+    int log_level;          /* [Daemon] log_level=: a syslog level */
+    QdTrackerMode tracker;  /* [Daemon] tinysparql= */
+    GHashTable *access;     /* [Access …]: "APPLICATION STORE" → QdAccess */
+    char **service_allow;   /* (nullable) [Service] allow=: for queryd-service alone; all files together */
+    char **service_private; /* (nullable) [Service] private= */
+    GPtrArray *warnings;    /* of char*: one line each, with file and key */
 } QdConfig;
 
 /**

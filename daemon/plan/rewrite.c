@@ -225,6 +225,8 @@ is_open(QdGenerator *self, const QdAlgebra *project, const QdAlgebra *pattern, c
 QdAlgebra *
 qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
+    if (self->has_service && qd_algebra_is_volatile(node))
+        return NULL;
     if (node->kind == QD_ALGEBRA_DISTINCT)
         node = qd_rewrite_distinct(self, (QdAlgebra *) node);
     if (node->kind == QD_ALGEBRA_PROJECT && qd_variable_set_shares(&node->possible, others) &&

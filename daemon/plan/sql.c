@@ -28,6 +28,15 @@ new_set(QdArena *arena, guint n_max)
     return qd_arena_take(arena, sizeof(QdTableSet) + n_max * sizeof(guint));
 }
 
+QdSql
+qd_sql_string(QdArena *arena, const char *text)
+{
+    g_auto(GStrv) parts = g_strsplit(text, "'", -1);
+    g_autofree char *doubled = g_strjoinv("''", parts);
+
+    return qd_sql_text(qd_arena_concat(arena, "'", doubled, "'", NULL));
+}
+
 QdTableName
 qd_table_name_new(QdArena *arena, char letter, guint number)
 {

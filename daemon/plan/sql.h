@@ -54,6 +54,9 @@ typedef struct QdSql {
 /* A text without parentheses that names no table: "?1", "NULL". */
 QdSql qd_sql_text(const char *text);
 
+/* A string of SQL that has the value @text. */
+QdSql qd_sql_string(QdArena *arena, const char *text);
+
 /* A new name: @letter and @number. */
 QdTableName qd_table_name_new(QdArena *arena, char letter, guint number);
 

@@ -30,7 +30,7 @@ any_is_volatile(QdExpression *const *expressions, guint n)
 gboolean
 qd_algebra_is_volatile(const QdAlgebra *node)
 {
-    if (any_is_volatile(node->expressions, node->n_expressions))
+    if (node->kind == QD_ALGEBRA_SERVICE || any_is_volatile(node->expressions, node->n_expressions))
         return TRUE;
     for (guint i = 0; i < node->n_bindings; i++) {
         if (qd_expression_is_volatile(node->bindings[i].expression))

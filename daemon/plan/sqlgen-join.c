@@ -429,6 +429,8 @@ qd_generate_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *
 
     if (parts != NULL)
         return parts;
+    if (qd_algebra_has_service(self, node))
+        return qd_generate_service_join(self, node, bound);
     node = qd_rewrite_join(self, node);
     if (node->kind != QD_ALGEBRA_JOIN)
         return qd_generator_generate(self, node, bound);
@@ -470,12 +472,16 @@ QdRelation *
 qd_generate_minus_of(QdGenerator *self, const QdRelation *whole, const QdAlgebra *taken, const QdVariableSet *bound)
 {
     QdVariableSet known = qd_relation_add_bound(self, bound, whole);
-    QdRelation *right = qd_generator_generate(self, taken, &known);
-    guint only = find_only_shared(whole, right);
+    const QdRelation *given = self->given;
     const QdRelation *compared;
+    QdRelation *right, *probe, *left;
     QdSql shared;
-    QdRelation *probe, *left;
+    guint only;
 
+    self->given = NULL;
+    right = qd_generator_generate(self, taken, &known);
+    self->given = given;
+    only = find_only_shared(whole, right);
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     left = qd_relation_copy(self, qd_relation_settle(self, whole, right, QD_SEAL_STREAM));

@@ -478,6 +478,22 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
     return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
 }
 
+/* The right, or a part of it, comes from an endpoint, which is given what the left binds. */
+static QdRelation *
+left_join_service(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdRelation *left = qd_service_keep(self, qd_generator_generate(self, node->children[0], bound));
+    const QdRelation *given = self->given;
+    QdVariableSet known = qd_relation_add_bound(self, bound, left);
+    QdRelation *right;
+
+    self->given = left;
+    right = qd_generator_generate(self, node->children[1], &known);
+    self->given = given;
+    right = qd_relation_seal(self, right, QD_SEAL_MATERIALIZED);
+    return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
+}
+
 QdRelation *
 qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
@@ -486,5 +502,7 @@ qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariable
 
     if (group != NULL)
         return group;
+    if (qd_algebra_has_service(self, node->children[1]))
+        return left_join_service(self, node, bound);
     return qd_generate_left_join_of(self, qd_generator_generate(self, node->children[0], bound), node, &before, bound);
 }

@@ -85,6 +85,9 @@ struct QdGenerator {
     QdSqlBuilder outer_with;   /* those of the whole text: the same but inside an EXISTS */
     GArray *estimates;         /* double; NAN ends a join */
     const char *notes;         /* (nullable): lines for Explain beside these */
+    gboolean has_service;      /* the text has a SERVICE, and */
+    gboolean may_ask;          /* may have it */
+    const QdRelation *given;   /* (nullable): what a SERVICE is joined with, evaluated once */
     const QdAlgebra *seeded;   /* (nullable): to be generated from seeds */
     QdRelation *seeds;
     const QdSiblings *siblings; /* (nullable): while a path is generated as a part of a join */
@@ -394,6 +397,16 @@ void qd_path_append_conditions(QdGenerator *self, guint variable, QdSqlBuilder *
 
 /* sqlgen-fts.c; @left (nullable): solutions to be joined with, sealed on return when it gave the query texts. */
 QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left);
+
+/* sqlgen-service.c */
+/* Whether @node, but for subselects, has a SERVICE, of which it takes all rows that agree with what is around. */
+gboolean qd_algebra_has_service(const QdGenerator *self, const QdAlgebra *node);
+/* Joined with self->given, if that is there. */
+QdRelation *qd_generate_service(QdGenerator *self, const QdAlgebra *node);
+/* @node, a join that has one: its own patterns first, then the endpoints in order. */
+QdRelation *qd_generate_service_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* @left as a table that is evaluated once. */
+const QdRelation *qd_service_keep(QdGenerator *self, const QdRelation *left);
 
 /* sqlgen-group.c */
 QdRelation *qd_generate_group(QdGenerator *self, const QdAlgebra *node);

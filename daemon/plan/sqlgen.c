@@ -87,6 +87,8 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     self->with = &self->outer_with;
     self->estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
     self->outermost = G_MAXUINT;
+    self->has_service = qd_ast_has_service(ast);
+    self->may_ask = !qd_ast_is_update(ast);
     return self;
 }
 
@@ -302,26 +304,19 @@ generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet
     return qd_generate_filter_of(self, whole, node);
 }
 
-static QdRelation *
-generate_service(QdGenerator *self, const QdAlgebra *node)
-{
-    if (!node->silent)
-        qd_generator_fail(
-            self, QW_ERROR_UNSUPPORTED, "SERVICE%s%s%s: this daemon has no network", node->node.kind == QD_NODE_TERM ? " <" : "",
-            node->node.kind == QD_NODE_TERM ? node->node.term->lexical : "", node->node.kind == QD_NODE_TERM ? ">" : "");
-    return qd_generate_unit(self);
-}
-
 /* A subselect takes nothing from what is around it, but is read again for each of its solutions. */
 static QdRelation *
 generate_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
+    const QdRelation *given = self->given;
     gboolean is_beside = self->is_beside;
     QdRelation *relation;
 
+    self->given = NULL;
     self->is_beside = is_beside || (bound != NULL && !qd_variable_set_is_empty(bound));
     relation = qd_generate_solution(self, node);
     self->is_beside = is_beside;
+    self->given = given;
     return relation;
 }
 
@@ -355,7 +350,9 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     check_size(self);
     if (node == self->seeded)
         return generate_seeded(self, node, bound);
-    by_cases = self->error == NULL ? qd_generate_by_cases(self, node, bound) : qd_relation_new(self);
+    by_cases = self->error != NULL                                 ? qd_relation_new(self)
+               : self->has_service && qd_algebra_is_volatile(node) ? NULL /* an endpoint is asked once */
+                                                                   : qd_generate_by_cases(self, node, bound);
     if (by_cases != NULL)
         return by_cases;
     switch (node->kind) {
@@ -382,7 +379,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     case QD_ALGEBRA_GRAPH:
         return qd_generate_graph(self, node, bound);
     case QD_ALGEBRA_SERVICE:
-        return generate_service(self, node);
+        return qd_generate_service(self, node);
     case QD_ALGEBRA_VALUES:
         return qd_generate_in_graph(self, qd_generate_values(self, node->values));
     case QD_ALGEBRA_GROUP:

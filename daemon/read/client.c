@@ -108,6 +108,17 @@ qd_client_check_write_all(const QdClient *client, GError **error)
 }
 
 gboolean
+qd_client_check_service(const QdClient *client, GError **error)
+{
+    if (!qd_client_is_sandboxed(client))
+        return TRUE;
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
+                 "client '%s' is in a sandbox, and SERVICE would ask by a network that is not its own: ask the endpoint from there",
+                 qd_client_get_label(client));
+    return FALSE;
+}
+
+gboolean
 qd_client_is_charged(const QdClient *client)
 {
     return g_atomic_int_get(&client->ref_count) > 1;

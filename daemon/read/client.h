@@ -29,6 +29,7 @@ typedef enum QdCharge {
     QD_CHARGE_SUBSCRIPTION_BYTES,
     QD_CHARGE_RESULTS,        /* in bytes: that are remembered for it */
     QD_CHARGE_SHARED_RESULTS, /* in bytes: the same in shared memory */
+    QD_CHARGE_SERVICE,        /* requests to endpoints */
     QD_N_CHARGES,
 } QdCharge;
 
@@ -86,6 +87,8 @@ gboolean qd_client_shares_results(const QdClient *client);
 gboolean qd_client_check_write(const QdClient *client, GError **error);
 /* The same for one that may not write everything. */
 gboolean qd_client_check_write_all(const QdClient *client, GError **error);
+/* Whether it may ask endpoints by SERVICE: ACCESS_DENIED for one in a sandbox, which would reach a network that is not its own. */
+gboolean qd_client_check_service(const QdClient *client, GError **error);
 /* Charges a subscription with a text of so many bytes; LIMIT_EXCEEDED. */
 gboolean qd_client_take_subscription(QdClient *client, gsize n_text_bytes, const QdLimits *limits, GError **error);
 void qd_client_give_subscription(QdClient *client, gsize n_text_bytes);

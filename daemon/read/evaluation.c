@@ -13,8 +13,10 @@
 #include "daemon/quads/rdf-quad.h"
 #include "daemon/rdf/expression-code.h"
 #include "daemon/rdf/term-blob.h"
+#include "daemon/read/client.h"
 #include "daemon/read/counting.h"
 #include "daemon/read/payload-functions.h"
+#include "daemon/service/service-access.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
 #include "daemon/sqlite/strftime.h"
@@ -54,12 +56,65 @@ qd_evaluation_get_resolver(QdConnection *connection)
     return (QdResolver){ get_term, find_id, connection };
 }
 
+static gboolean
+take_service(gpointer client, const QdLimits *limits, GError **error)
+{
+    if (!qd_client_check_service(client, error))
+        return FALSE;
+    if (qd_client_charge(client, QD_CHARGE_SERVICE, qd_limits_get(limits, QD_LIMIT_SERVICE_REQUESTS)))
+        return TRUE;
+    qd_limit_set_error(error, limits, QD_LIMIT_SERVICE_REQUESTS, "too many SERVICEs of this client ask endpoints now");
+    return FALSE;
+}
+
+static void
+give_service(gpointer client)
+{
+    qd_client_discharge(client, QD_CHARGE_SERVICE);
+}
+
+static void
+free_service(gpointer data)
+{
+    QdServiceAccess *access = data;
+
+    g_clear_error(&access->failure);
+    g_free(access);
+}
+
+void
+qd_evaluation_set_client(QdConnection *connection, QdClient *client)
+{
+    QdServiceAccess *access = qd_connection_get_attachment(connection, QD_ATTACHMENT_SERVICE);
+
+    if (access == NULL)
+        return;
+    access->client = client;
+    access->has_asked = FALSE;
+    g_clear_error(&access->failure);
+}
+
+gboolean
+qd_evaluation_has_asked(QdConnection *connection)
+{
+    const QdServiceAccess *access = qd_connection_get_attachment(connection, QD_ATTACHMENT_SERVICE);
+
+    return access != NULL && access->has_asked;
+}
+
+gboolean
+qd_evaluation_take_failure(QdConnection *connection, GError **error)
+{
+    return qd_service_take_failure(qd_connection_get_attachment(connection, QD_ATTACHMENT_SERVICE), error);
+}
+
 gboolean
 qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError **error)
 {
     const QdResolver resolver = qd_evaluation_get_resolver(connection);
     sqlite3 *db = qd_connection_get_db(connection);
     QdEvaluationContext *context;
+    QdServiceAccess *service;
     QdTallyTerms *terms;
 
     if (qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION) != NULL)
@@ -69,11 +124,14 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_TALLY_TERMS, terms, NULL);
     context = g_new0(QdEvaluationContext, 1);
     context->limits = limits;
+    service = g_new0(QdServiceAccess, 1);
+    *service = (QdServiceAccess){ .resolver = resolver, .limits = limits, .take_func = take_service, .give_func = give_service };
+    qd_connection_set_attachment(connection, QD_ATTACHMENT_SERVICE, service, free_service);
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
            qd_pattern_calls_register(db, error) && qd_strftime_register(db, limits, error) &&
-           qd_functions_register_linear(db, error) && qd_functions_register(db, &resolver, context, error) &&
-           qd_rdf_quad_register(connection, error);
+           qd_functions_register_linear(db, error) && qd_service_register(db, service, error) &&
+           qd_functions_register(db, &resolver, context, error) && qd_rdf_quad_register(connection, error);
 }
 
 void

@@ -10,6 +10,7 @@
 
 #include "daemon/functions/resolver.h"
 
+typedef struct QdClient QdClient;
 typedef struct QdConnection QdConnection;
 typedef struct QdInterrupter QdInterrupter;
 typedef struct QdSparqlStatement QdSparqlStatement;
@@ -36,6 +37,13 @@ void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *inte
  */
 void qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch);
 void qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch);
+
+/* Who asks endpoints by SERVICE on @connection from now on; NULL: no run does. */
+void qd_evaluation_set_client(QdConnection *connection, QdClient *client);
+/* Whether that run has asked one. */
+gboolean qd_evaluation_has_asked(QdConnection *connection);
+/* Whether SERVICE is why the last statement has failed, with its error. */
+gboolean qd_evaluation_take_failure(QdConnection *connection, GError **error);
 
 /* The connection's dictionary, for callers that turn ids into terms. */
 QdResolver qd_evaluation_get_resolver(QdConnection *connection);

@@ -107,11 +107,19 @@ get_thread_usec(void)
     return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }
 
+/* Whether the run may begin again: nothing has come out of it, and nothing was asked outside. */
+static gboolean
+can_begin_again(const QdRunEnd *self)
+{
+    return !self->has_given_rows && !qd_evaluation_has_asked(self->connection);
+}
+
 /* TRUE: the plan has had its time without a row, and another has time enough. */
 static gboolean
 is_trial_over(QdRunEnd *self, uint64_t now)
 {
-    if (self->trial_usec == 0 || self->row_waits || now + TRIAL_ROOM_USEC > MIN(self->end_usec, get_transaction_end(self)))
+    if (self->trial_usec == 0 || self->row_waits || !can_begin_again(self) ||
+        now + TRIAL_ROOM_USEC > MIN(self->end_usec, get_transaction_end(self)))
         return FALSE;
     self->trial_over = get_thread_usec() >= self->trial_end_usec;
     return self->trial_over;
@@ -121,7 +129,7 @@ is_trial_over(QdRunEnd *self, uint64_t now)
 static gboolean
 is_refused_to_be_long(QdRunEnd *self)
 {
-    gboolean can_defer = !self->has_given_rows;
+    gboolean can_defer = can_begin_again(self);
 
     self->noted_long = TRUE;
     switch (self->options->long_func(self->options->func_data, can_defer)) {
@@ -134,7 +142,7 @@ is_refused_to_be_long(QdRunEnd *self)
         self->deferred = can_defer;
         if (!can_defer)
             qd_limit_set_error(&self->stop, self->limits, QD_LIMIT_RUNNING_BESIDE,
-                               "too many queries run long that have given rows already");
+                               "too many queries run long that cannot begin again");
         return TRUE;
     }
     g_assert_not_reached();
@@ -243,6 +251,7 @@ qd_run_end_begin_again(QdRunEnd *self, uint64_t trial_usec)
 void
 qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection)
 {
+    self->connection = connection;
     self->end_usec = get_end_usec(self);
     self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = is_over };
     qd_evaluation_begin_watch(connection, &self->watch);

@@ -38,6 +38,7 @@ typedef struct QdRunEnd {
     gboolean slice_over;
     gboolean noted_long;
     gboolean has_given_rows; /* in fills before: they have gone out */
+    QdConnection *connection;
     QdWatch watch;
 } QdRunEnd;
 

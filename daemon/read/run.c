@@ -56,6 +56,7 @@ qd_run_free(QdRun *self)
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
         qd_connection_set_access(self->reader->connection, NULL);
+        qd_evaluation_set_client(self->reader->connection, NULL);
         if (self->pool != NULL)
             qd_pool_release(self->pool, self->reader);
     }
@@ -190,6 +191,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->access = reader->client != NULL ? qd_client_get_access(reader->client) : NULL;
     qd_connection_set_access(reader->connection, what->language == QD_LANGUAGE_SQL ? self->access : NULL);
     qd_counting_show(self->reader->connection, NULL);
+    qd_evaluation_set_client(self->reader->connection, pool != NULL ? reader->client : NULL);
     qd_settings_begin(self->reader->connection, what->settings);
     return compile(self, what, compile_policy, error) ? g_steal_pointer(&self) : NULL;
 }
@@ -321,6 +323,8 @@ fail_step(QdRun *self, int r, GError **error)
     }
     if (self->end.stop != NULL) {
         g_propagate_error(error, g_steal_pointer(&self->end.stop));
+    } else if (qd_evaluation_take_failure(self->reader->connection, error)) {
+        return QD_RUN_FAILED;
     } else if (qd_guard_get_denial(qd_connection_get_guard(self->reader->connection), error)) {
         return QD_RUN_FAILED;
     } else {

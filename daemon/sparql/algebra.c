@@ -229,6 +229,16 @@ from_union(QdAst *ast, const QdPattern *pattern)
     return qd_algebra_new_parent(ast, QD_ALGEBRA_UNION, (QdAlgebra **) arms->pdata, arms->len);
 }
 
+static void
+list_mentioned(QdAst *ast, const QdPattern *pattern, QdAlgebra *node)
+{
+    node->variables = qd_arena_array0(ast->arena, guint, ast->variables->len);
+    QD_VARIABLE_SET_FOREACH(&pattern->mentioned, variable)
+    {
+        node->variables[node->n_variables++] = variable;
+    }
+}
+
 static QdAlgebra *
 from_graph(QdAst *ast, const QdPattern *pattern, QdAlgebraKind kind)
 {
@@ -237,6 +247,9 @@ from_graph(QdAst *ast, const QdPattern *pattern, QdAlgebraKind kind)
 
     node->node = pattern->node;
     node->silent = pattern->silent;
+    node->remote = pattern->remote;
+    if (kind == QD_ALGEBRA_SERVICE)
+        list_mentioned(ast, pattern, node);
     if (node->node.kind == QD_NODE_VARIABLE)
         qd_variable_set_add(&node->possible, ast->arena, node->node.variable);
     return node;

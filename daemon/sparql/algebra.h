@@ -38,12 +38,13 @@ typedef struct QdAlgebra {
     const QdMatch *match;       /* MATCH */
     QdNode node;                /* GRAPH, SERVICE */
     gboolean silent;            /* SERVICE */
+    const char *remote;         /* SERVICE: the query for the endpoint */
     gboolean follows;           /* LEFT_JOIN, MINUS, FILTER as a part of a join: of all that is before it, not of its first child */
     QdExpression **expressions; /* FILTER, LEFT_JOIN: all must hold */
     guint n_expressions;
     QdBinding *bindings; /* EXTEND: in order; GROUP: its aggregates */
     guint n_bindings;
-    guint *variables; /* PROJECT; GROUP: its keys */
+    guint *variables; /* PROJECT; GROUP: its keys; SERVICE: those of its expressions, too */
     guint n_variables;
     QdOrder *orders;
     guint n_orders;

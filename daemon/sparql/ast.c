@@ -64,6 +64,18 @@ qd_ast_find_hole(const QdAst *self, const QdTerm *term)
     return number > 0 ? &g_array_index(self->holes, QdFingerprintHole, number - 1) : NULL;
 }
 
+gboolean
+qd_ast_has_service(const QdAst *self)
+{
+    return self->has_service;
+}
+
+gboolean
+qd_ast_is_update(const QdAst *self)
+{
+    return self->is_update;
+}
+
 void
 qd_ast_pin_term(QdAst *self, const QdTerm *term)
 {
@@ -192,7 +204,7 @@ select_is_volatile(const QdSelect *select)
 static gboolean
 pattern_is_volatile(const QdPattern *pattern)
 {
-    if ((pattern->expression != NULL && qd_expression_is_volatile(pattern->expression)) ||
+    if (pattern->kind == QD_PATTERN_SERVICE || (pattern->expression != NULL && qd_expression_is_volatile(pattern->expression)) ||
         (pattern->select != NULL && select_is_volatile(pattern->select)))
         return TRUE;
     for (guint i = 0; i < pattern->n_children; i++) {

@@ -32,7 +32,9 @@ struct QdPattern {
     QdMatch **matches; /* TRIPLES */
     guint n_matches;
     QdNode node;
-    gboolean silent; /* SERVICE */
+    gboolean silent;         /* SERVICE */
+    const char *remote;      /* SERVICE: the query for the endpoint; NULL inside another one */
+    QdVariableSet mentioned; /* SERVICE: variables of its expressions, too */
     QdExpression *expression;
     guint variable; /* BIND */
     QdValues *values;
@@ -92,7 +94,8 @@ struct QdAst {
     GPtrArray *warnings;     /* of texts "line:column: …" */
     gboolean is_update;
     gboolean is_volatile; /* it calls what gives another value each time: NOW, RAND, UUID, STRUUID, BNODE */
-    const char *base;     /* nullable: the last BASE, or the caller's */
+    gboolean has_service;
+    const char *base; /* nullable: the last BASE, or the caller's */
     QdQueryForm form;
     QdSelect *select; /* of every form: where, modifiers; the items of DESCRIBE are variables */
     QdDatasetClause *dataset;

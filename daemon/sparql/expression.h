@@ -166,6 +166,9 @@ const char *qd_ast_get_base(const QdAst *self);
 guint qd_ast_add_variable(QdAst *self, const char *name);
 const char *qd_ast_get_variable_name(const QdAst *self, guint variable);
 
+gboolean qd_ast_has_service(const QdAst *self);
+gboolean qd_ast_is_update(const QdAst *self);
+
 /* NULL: @term is no hole. */
 const QdFingerprintHole *qd_ast_find_hole(const QdAst *self, const QdTerm *term);
 /* Code that decides by the text of a term that may be a hole says so: the plan then serves this value only. */

@@ -140,6 +140,8 @@ call_unknown(QdParser *self, guint64 offset, const QdTerm *iri)
 {
     guint line, column;
 
+    if (self->service.depth > 0) /* the endpoint may know it */
+        return new_expression(self, QD_EXPRESSION_KIND_UNKNOWN);
     qd_lexer_get_place(self->lexer, offset, &line, &column);
     g_ptr_array_add(self->ast->warnings,
                     qd_arena_printf(self->arena, "%u:%u: the function <%s> is not known: each call of it is an error", line, column,

@@ -63,17 +63,15 @@ set_only_child(QdParser *self, QdPattern *pattern)
     return TRUE;
 }
 
-/* OPTIONAL, MINUS: after the keyword; GRAPH and SERVICE: also after the node. */
+/* OPTIONAL, MINUS: after the keyword; GRAPH: also after the node. */
 static QdPattern *
 parse_wrapper(QdParser *self, QdPatternKind kind)
 {
     QdPattern *pattern = qd_parser_new_pattern(self, kind);
 
-    if (kind == QD_PATTERN_SERVICE)
-        pattern->silent = qd_parser_accept_word(self, "SILENT");
     if (self->error != NULL)
         return NULL;
-    if (kind == QD_PATTERN_GRAPH || kind == QD_PATTERN_SERVICE) {
+    if (kind == QD_PATTERN_GRAPH) {
         if (!qd_parser_parse_variable_or_iri(self, &pattern->node))
             return NULL;
         add_node(self, &pattern->node, &pattern->visible);
@@ -248,7 +246,7 @@ parse_part(QdParser *self, const QdVariableSet *used)
     else if (qd_parser_accept_word(self, "GRAPH"))
         pattern = parse_wrapper(self, QD_PATTERN_GRAPH);
     else if (qd_parser_accept_word(self, "SERVICE"))
-        pattern = parse_wrapper(self, QD_PATTERN_SERVICE);
+        pattern = qd_parser_parse_service(self);
     else if (qd_parser_accept_word(self, "BIND"))
         pattern = parse_bind(self, used);
     else if (qd_parser_accept_word(self, "VALUES"))
@@ -299,5 +297,6 @@ qd_parser_parse_group(QdParser *self)
     }
     self->n_patterns++;
     qd_parser_leave(self);
+    self->service.group_end = self->token.offset + 1;
     return parsed && qd_parser_expect(self, '}', "'}'") ? group : NULL;
 }

@@ -25,6 +25,13 @@ typedef struct QdParserNames {
     GHashTable *data_labels; /* of INSERT DATA: label → number of the operation + 1 */
 } QdParserNames;
 
+/* Where SERVICE takes its text from. */
+typedef struct QdParserService {
+    const char *text;  /* the whole one, which offsets of tokens count in */
+    guint64 group_end; /* after the group that was parsed last */
+    guint depth;       /* of SERVICEs that the parser is in */
+} QdParserService;
+
 typedef struct QdParser {
     QdAst *ast;
     QdArena *arena;
@@ -38,6 +45,7 @@ typedef struct QdParser {
     guint n_read;
     const QdParseOptions *options;
     QdParserNames names;
+    QdParserService service;
     GPtrArray *matches;     /* of QdMatch: all of the text */
     GPtrArray *match_calls; /* of calls of fts:rank and its kin, until they are known */
     guint n_patterns;       /* basic graph patterns so far: a label belongs to one of them */
@@ -128,6 +136,9 @@ QdPattern *qd_parser_parse_group(QdParser *self);
 QdValues *qd_parser_parse_values(QdParser *self); /* after VALUES */
 QdPattern *qd_parser_new_pattern(QdParser *self, QdPatternKind kind);
 void qd_parser_add_triple_variables(QdParser *self, const QdTriple *triples, guint n_triples, QdVariableSet *set);
+
+/* parse-service.c: after SERVICE. */
+QdPattern *qd_parser_parse_service(QdParser *self);
 
 /* parse-query.c */
 gboolean qd_parser_parse_query(QdParser *self);

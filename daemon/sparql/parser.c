@@ -218,7 +218,7 @@ note_hole(QdParser *self, QdTerm *term, const char *head)
 void
 qd_parser_lift_term(QdParser *self, const QdTerm *term)
 {
-    if (self->hole.term == term && term != NULL)
+    if (self->hole.term == term && term != NULL && self->service.depth == 0)
         qd_ast_add_hole(self->ast, &self->hole);
     self->hole.term = NULL;
 }
@@ -548,6 +548,7 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         .read_value = QD_FINGERPRINT_NO_VALUE,
         .options = options,
         .names = { prefixes, variable_names, labels, data_labels },
+        .service = { .text = text },
         .matches = matches,
         .match_calls = match_calls,
     };

@@ -93,6 +93,7 @@ typedef enum QdAttachment {
     QD_ATTACHMENT_ROW_WATCH,
     QD_ATTACHMENT_INTERRUPTER, /* not owned */
     QD_ATTACHMENT_TALLY_TERMS, /* not owned */
+    QD_ATTACHMENT_SERVICE,
     QD_N_ATTACHMENTS,
 } QdAttachment;
 gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);

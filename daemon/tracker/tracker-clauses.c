@@ -53,7 +53,8 @@ is_graph_of_constraint(const QdTranslator *self)
     return qd_translator_is_iri(self) || qd_translator_is_word(self, "DEFAULT") || qd_translator_is_word(self, "ALL");
 }
 
-/* CONSTRAINT GRAPH a, b and CONSTRAINT SERVICE a, b, in which the list may be empty. There is no SERVICE here in any case. */
+/* CONSTRAINT GRAPH a, b and CONSTRAINT SERVICE a, b, in which the list may be empty. There is no SERVICE in these texts in any
+ * case. */
 gboolean
 qd_translator_skip_constraint(QdTranslator *self)
 {

@@ -403,6 +403,9 @@ put_word(QdTranslator *self)
 {
     if (self->scopes->len == 0 && qd_translator_is_word(self, "CONSTRAINT"))
         return qd_translator_skip_constraint(self);
+    if (qd_translator_is_word(self, "SERVICE")) /* the portal hands texts of sandboxed applications on as its own */
+        return qd_translator_fail(self, QW_ERROR_UNSUPPORTED,
+                                  "SERVICE by TinySPARQL's interface, whose callers may be in a sandbox: use that of queryd");
     if (self->scopes->len == 0 && (qd_translator_is_word(self, "WITH") || qd_translator_is_word(self, "USING")))
         self->names_graphs = TRUE;
     qd_translator_put_source(self);

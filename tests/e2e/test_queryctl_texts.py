@@ -82,7 +82,7 @@ def test_the_man_page_formats_without_warnings():
     if shutil.which("scdoc") is None:
         pytest.skip("scdoc is not here")
     pages = [name for name in os.listdir(os.path.dirname(MAN)) if name.endswith(".scd")]
-    assert len(pages) == 5
+    assert len(pages) == 6
     for name in pages:
         with open(os.path.join(os.path.dirname(MAN), name), "rb") as stream:
             run = subprocess.run(["scdoc"], stdin=stream, capture_output=True, check=False)

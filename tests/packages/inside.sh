@@ -35,7 +35,7 @@ systemd-run --quiet --wait --pipe --collect --property=User=first --property=PAM
     queryctl sql "SELECT sqlite_version() > 3 AS answers"
     systemctl --user show --property=ActiveState,NRestarts queryd.service
     systemctl --user list-unit-files "queryd*"
-    systemd-analyze --user verify --man=no queryd.service queryd-http.socket
+    systemd-analyze --user verify --man=no queryd.service queryd-http.socket queryd-service.socket
 ' 2>&1
 loginctl terminate-user first
 

@@ -19,7 +19,8 @@ from wire_reader import WireReader
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
 DATABASE = os.path.join(STORE, "queryd.db")
-UNIT_NAMES = ["queryd.service", "queryd@.service", "queryd-setup.service", "queryd-http.service", "queryd-http.socket"]
+UNIT_NAMES = ["queryd.service", "queryd@.service", "queryd-setup.service", "queryd-http.service", "queryd-http.socket",
+              "queryd-service.service", "queryd-service.socket"]
 
 
 # --- units ------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from tap import ROOT, Tap, read
 DEBIAN = os.path.join(ROOT, "data/debian")
 # (meson option, what it installs): a build without it has no such file
 OPTIONAL = (("documentation", "*/doc/*"), ("docs", "*/man/*"), ("introspection", "*QueryClient-1.*"), ("vapi", "*/vapi"),
-            ("python", "*/python3/*"), ("http", "*queryd-http*"), ("adbc", "*adbc*"))
+            ("python", "*/python3/*"), ("http", "*queryd-http*"), ("remote", "*queryd-service*"), ("adbc", "*adbc*"))
 
 
 def introspect(build, what):

@@ -201,6 +201,9 @@ test_graphs(void)
     check_dataset("CONSTRAINT GRAPH <a:b> ASK FROM <a:c> FROM NAMED <a:b> {}", FALSE, "FROM NAMED <a:b> ");
     check_dataset("CONSTRAINT GRAPH <a:b> ASK FROM <a:c> {}", TRUE, "FROM NAMED <urn:queryd:no-graph>");
     check_fails("CONSTRAINT GRAPH unknown:x ASK {}", QW_ERROR_SYNTAX);
+    check_fails("CONSTRAINT SERVICE <a:b> ASK { SERVICE <a:b> { ?s ?p ?o } }", QW_ERROR_UNSUPPORTED);
+    check_fails("ASK { ?s ?p ?o FILTER EXISTS { service silent <a:b> { ?s ?p ?o } } }", QW_ERROR_UNSUPPORTED);
+    check_fails("SELECT (EXISTS { SERVICE <a:b> { ?s ?p ?o } } AS ?x) {}", QW_ERROR_UNSUPPORTED);
     check_fails("CONSTRAINT ASK {}", QW_ERROR_SYNTAX);
 }
 
