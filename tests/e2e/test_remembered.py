@@ -318,13 +318,14 @@ def recall_both(store, channel, plain):
 def test_little_memory(make_bus, tmp_path, kind):
     """As systemd says it: what is remembered goes at once, and is remembered again afterwards."""
     path = str(tmp_path / "pressure")
+    first_words = "MEMORY_PRESSURE_WRITE=aGVsbG8=" if kind == "socket" else ""  # it would read its own from a FIFO
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     if kind == "fifo":
         os.mkfifo(path)
     else:
         listener.bind(path)
         listener.listen()
-    store = make_bus(limits=EVERYTHING, prefix=f"MEMORY_PRESSURE_WATCH={path} MEMORY_PRESSURE_WRITE=aGVsbG8=")
+    store = make_bus(limits=EVERYTHING, prefix=f"MEMORY_PRESSURE_WATCH={path} {first_words}")
     fill(store)
     if kind == "fifo":
         end = os.open(path, os.O_RDWR | os.O_NONBLOCK)
