@@ -19,10 +19,11 @@
 #define ROUNDS_DEFAULT 5
 #define ROWS_MIN 300
 
-static const BenchGroup *const groups[] = { &bench_fetch,        &bench_buffers, &bench_latency, &bench_concurrency, &bench_memory,
-                                            &bench_ipc,          &bench_cache,   &bench_inserts, &bench_items,       &bench_notify,
-                                            &bench_scale,        &bench_hostile, &bench_python,  &bench_tpch,        &bench_http,
-                                            &bench_bibliography, &bench_arrow,   &bench_sparql,  &bench_remembered,  NULL };
+static const BenchGroup *const groups[] = { &bench_fetch,        &bench_buffers, &bench_latency,    &bench_concurrency,
+                                            &bench_memory,       &bench_ipc,     &bench_cache,      &bench_inserts,
+                                            &bench_items,        &bench_notify,  &bench_remembered, &bench_scale,
+                                            &bench_hostile,      &bench_python,  &bench_tpch,       &bench_http,
+                                            &bench_bibliography, &bench_arrow,   &bench_sparql,     NULL };
 
 static int arg_rounds = ROUNDS_DEFAULT;
 static int arg_rows = (int) BENCH_ROWS_DEFAULT;
