@@ -63,13 +63,10 @@ qd_write_item_reset(QdWriteItem *item)
 }
 
 static void
-set_step_error(const QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits,
-               GError **error)
+set_step_error(QdConnection *connection, QdCompiled *compiled, int r, const QdLimits *limits, GError **error)
 {
     g_autoptr(GError) failure = NULL;
 
-    if (qd_write_watch_get_stop(item->watch, (r & 0xff) == SQLITE_INTERRUPT, error))
-        return;
     if (qd_guard_get_denial(qd_connection_get_guard(connection), error))
         return;
     qd_sqlite_set_error(&failure, qd_connection_get_db(connection), r, compiled->text, compiled->n_text_bytes, limits);
@@ -80,7 +77,7 @@ set_step_error(const QdWriteItem *item, QdConnection *connection, QdCompiled *co
     g_propagate_error(error, g_steal_pointer(&failure));
 }
 
-/* @failure: (transfer full): of what was interrupted it only says so. */
+/* @failure: (transfer full): of what was interrupted, when it was compiled or ran, it only says so. The watch knows why. */
 static void
 propagate_failure(const QdWriteItem *item, GError *failure, GError **error)
 {
@@ -150,7 +147,7 @@ step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwP
      */
     item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && sqlite3_changes64(db) > 0 &&
                   qd_write_item_is_atomic(item);
-    set_step_error(item, connection, compiled, r, limits, error);
+    set_step_error(connection, compiled, r, limits, error);
     return FALSE;
 }
 
@@ -292,19 +289,16 @@ run_update(QdWriteItem *item, const QdWriteStatement *statement, QdConnection *c
     const QdPlanText what = make_plan_text(item, statement);
     const QdSparqlPlan *plan = qd_plans_get(connection, &what, NULL, limits, error);
     g_autoptr(GHashTable) terms = plan != NULL ? take_terms(statement, plan, row, error) : NULL;
-    g_autoptr(GError) failure = NULL;
     guint64 n_changes = 0;
 
     if (terms != NULL && g_hash_table_size(terms) > 0)
         plan = qd_plans_get(connection, &what, terms, limits, error);
     if (terms == NULL || plan == NULL)
         return FALSE;
-    if (qd_sparql_update_run(connection, plan, limits, terms, item->outcome.changed, &n_changes, &failure)) {
-        item->outcome.changes += n_changes;
-        return TRUE;
-    }
-    propagate_failure(item, g_steal_pointer(&failure), error);
-    return FALSE;
+    if (!qd_sparql_update_run(connection, plan, limits, terms, item->outcome.changed, &n_changes, error))
+        return FALSE;
+    item->outcome.changes += n_changes;
+    return TRUE;
 }
 
 static gboolean
@@ -474,12 +468,14 @@ execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *
     for (guint i = 0; i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
         gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
+        g_autoptr(GError) failure = NULL;
         gboolean ok;
 
         qd_connection_set_access(connection, is_sparql ? NULL : get_access(item));
-        ok = (is_sparql ? execute_update : execute_statement)(item, statement, connection, limits, error);
+        ok = (is_sparql ? execute_update : execute_statement)(item, statement, connection, limits, &failure);
         qd_connection_set_access(connection, NULL);
         if (!ok) {
+            propagate_failure(item, g_steal_pointer(&failure), error);
             if (item->statements->len > 1)
                 g_prefix_error(error, "statement %u of the batch: ", i + 1);
             return FALSE;
