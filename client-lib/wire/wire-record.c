@@ -45,21 +45,33 @@ qw_header_encode(const QwHeader *header, uint8_t *ret)
     qw_store_u32(ret + 12, header->serial);
 }
 
-int
-qw_header_decode(const uint8_t *data, size_t page_size, QwDirection direction, QwHeader *ret_header)
+const char *
+qw_header_find_fault(const uint8_t *data, size_t page_size, QwDirection direction)
 {
     uint32_t size = qw_load_u32(data);
     uint8_t allowed_flags = data[4] == QW_KIND_CHUNK ? QW_CHUNK_FIRST | QW_CHUNK_LAST : 0;
 
-    if (size < QW_HEADER_SIZE || size > page_size || size % 8 != 0)
-        return -EBADMSG;
+    if (size < QW_HEADER_SIZE)
+        return "its size is smaller than its header of 16 bytes";
+    if (size > page_size)
+        return "its size is larger than a page, send it in pieces (CHUNK)";
+    if (size % 8 != 0)
+        return "its size is no multiple of 8 bytes";
     if (!kind_is_known(data[4], direction))
-        return -EBADMSG;
+        return "its kind is not known in this direction";
     if ((data[5] & ~allowed_flags) != 0 || data[6] != 0 || data[7] != 0)
+        return "it has flags that its kind does not have, or reserved bytes that are not 0";
+    return NULL;
+}
+
+int
+qw_header_decode(const uint8_t *data, size_t page_size, QwDirection direction, QwHeader *ret_header)
+{
+    if (qw_header_find_fault(data, page_size, direction) != NULL)
         return -EBADMSG;
 
     *ret_header = (QwHeader){
-        .size = size,
+        .size = qw_load_u32(data),
         .kind = data[4],
         .flags = data[5],
         .count = qw_load_u32(data + 8),

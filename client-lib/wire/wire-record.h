@@ -138,6 +138,16 @@ qw_load_u64(const uint8_t *p)
 void qw_header_encode(const QwHeader *header, uint8_t *ret);
 
 /**
+ * qw_header_find_fault:
+ * @data: at least QW_HEADER_SIZE bytes
+ * @page_size: the channel's page size in bytes, the largest record allowed
+ * @direction: the side that sent it, which decides the kinds that may occur
+ *
+ * Returns: (nullable): why @data is no header, for the end of an error's text; NULL if it is one
+ */
+const char *qw_header_find_fault(const uint8_t *data, size_t page_size, QwDirection direction);
+
+/**
  * qw_header_decode:
  * @data: at least QW_HEADER_SIZE bytes
  * @page_size: the channel's page size in bytes, the largest record allowed

@@ -5,6 +5,7 @@
  * Invariant: memory and charge grow with what has come, never with what was announced. A chain that is refused, or of which
  * nothing comes for too long, has its answer at once. The rest of it is dropped as it comes.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/channel/channel-private.h"
@@ -108,16 +109,36 @@ complete(QdChannel *self)
     chain->n_requests++;
 }
 
-gboolean
-qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body)
+/* Returns: false, with the channel's end in @error, if the piece cannot be taken */
+static gboolean
+accept_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body, const uint8_t **ret_data, size_t *ret_n_bytes,
+             GError **error)
 {
-    uint64_t limit = qd_limits_get(&self->context->limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
+    const QdLimits *limits = &self->context->limits;
+    uint64_t most = qd_limits_get(limits, QD_LIMIT_STATEMENT_TEXT_BYTES) + QW_REQUEST_SLACK_BYTES;
+    QwChunks *chunks = &self->input.chain.chunks;
+    int r = qw_chunks_accept(chunks, header, body, QW_TO_DAEMON, most, ret_data, ret_n_bytes);
+
+    if (r == -EMSGSIZE)
+        qd_limit_set_error(error, limits, QD_LIMIT_STATEMENT_TEXT_BYTES,
+                           "a request of %" G_GUINT64_FORMAT " bytes is larger than the longest text and %d MiB of values",
+                           chunks->total_bytes, (int) (QW_REQUEST_SLACK_BYTES >> 20));
+    else if (r < 0)
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "the piece of a request (CHUNK) does not fit: pieces begin with FIRST, carry one serial, are not empty, "
+                     "follow each other, and add up to their total, where LAST is");
+    return r == 0;
+}
+
+gboolean
+qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body, GError **ret_error)
+{
     QdChain *chain = &self->input.chain;
     g_autoptr(GError) error = NULL;
     const uint8_t *data;
     size_t n_bytes;
 
-    if (qw_chunks_accept(&chain->chunks, header, body, QW_TO_DAEMON, limit, &data, &n_bytes) < 0)
+    if (!accept_chunk(self, header, body, &data, &n_bytes, ret_error))
         return FALSE;
 
     if (header->flags & QW_CHUNK_FIRST) {

@@ -3,6 +3,7 @@
  * Requests from the descriptor: records into a bounded queue. Everything here comes from the peer.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -121,13 +122,17 @@ take_request(QdChannel *self, const QwHeader *header, const uint8_t *body)
     return FALSE;
 }
 
+/* Returns: false, with @error, if the channel cannot go on after the record */
 static gboolean
-handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body)
+handle_record(QdChannel *self, const QwHeader *header, const uint8_t *body, GError **error)
 {
     if (header->kind == QW_KIND_CHUNK)
-        return qd_channel_take_chunk(self, header, body);
-    if (self->input.chain.chunks.active)
+        return qd_channel_take_chunk(self, header, body, error);
+    if (self->input.chain.chunks.active) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "a record of kind '%c' stands between the pieces (CHUNK) of request %" PRIu32,
+                     header->kind, self->input.chain.chunks.serial);
         return FALSE;
+    }
     if (header->kind == QW_KIND_CANCEL)
         cancel_serial(self, header->count);
     else
@@ -174,25 +179,56 @@ note_progress(QdChannel *self)
         qd_workers_request_sweep(self->context->workers);
 }
 
+/*
+ * Where the next record begins is not known, or it has lost its meaning. So @error answers the last request: those before it are
+ * answered, then it is, then the channel ends. @error: (transfer full)
+ */
+static void
+end_input(QdChannel *self, uint32_t serial, GError *error)
+{
+    qd_channel_drop_chain(self);
+    self->input.chain.chunks.active = FALSE;
+    qd_channel_add_request(self, QW_KIND_CHUNK, 0, serial, NULL, 0)->error = error;
+    qd_channel_note_peer(self, QD_PEER_SILENT);
+}
+
+/* The header's, of a record that is none. @data: QW_HEADER_SIZE bytes */
+static GError *
+make_header_error(const QdChannel *self, const uint8_t *data)
+{
+    GError *error = NULL;
+
+    qd_error_set(&error, QW_ERROR_BAD_PARAMETER, "a record of kind 0x%02x and %" PRIu32 " bytes is malformed: %s", data[4],
+                 qw_load_u32(data), qw_header_find_fault(data, self->page_size, QW_TO_DAEMON));
+    return error;
+}
+
+/* Returns: false if nothing more is read */
 static gboolean
 parse_records(QdChannel *self)
 {
+    const uint8_t *data = self->input.bytes->data;
     gsize offset = MIN(self->input.n_dropped, self->input.bytes->len);
 
     self->input.n_dropped -= offset;
     while (self->input.bytes->len - offset >= QW_HEADER_SIZE) {
+        GError *error = NULL;
         QwHeader header;
 
-        if (qw_header_decode(self->input.bytes->data + offset, self->page_size, QW_TO_DAEMON, &header) < 0)
+        if (qw_header_decode(data + offset, self->page_size, QW_TO_DAEMON, &header) < 0) {
+            end_input(self, qw_load_u32(data + offset + 12), make_header_error(self, data + offset));
             return FALSE;
+        }
         if (self->input.bytes->len - offset < header.size)
             break;
         self->input.chain.is_held = header.kind == QW_KIND_CHUNK && (header.flags & QW_CHUNK_FIRST) &&
                                     self->input.chain.n_requests > 0;
         if (self->input.chain.is_held)
             break;
-        if (!handle_record(self, &header, self->input.bytes->data + offset + QW_HEADER_SIZE))
+        if (!handle_record(self, &header, data + offset + QW_HEADER_SIZE, &error)) {
+            end_input(self, header.serial, error);
             return FALSE;
+        }
         if (self->input.waits_for_room)
             break;
         offset += header.size;
@@ -234,10 +270,8 @@ qd_channel_read(QdChannel *self)
 
     if (qd_transport_is_pipe(self->transport) || self->input.peer != QD_PEER_TALKS)
         return;
-    if (qd_channel_can_resume(self) && !parse_records(self)) {
-        qd_channel_note_peer(self, QD_PEER_GONE);
+    if (qd_channel_can_resume(self) && !parse_records(self))
         return;
-    }
 
     while (qd_channel_has_room(self)) {
         ssize_t n = receive(self, &n_asked);
@@ -254,11 +288,7 @@ qd_channel_read(QdChannel *self)
             qd_channel_note_peer(self, QD_PEER_SILENT);
             return;
         }
-        if (!parse_records(self)) {
-            qd_channel_note_peer(self, QD_PEER_GONE);
-            return;
-        }
-        if ((gsize) n < n_asked)
+        if (!parse_records(self) || (gsize) n < n_asked)
             return;
     }
 }
@@ -278,13 +308,13 @@ refuse_record(QdChannel *self, const QwHeader *header)
 {
     GError *error = NULL;
 
-    if (header->kind == QW_KIND_CHUNK) {
-        qd_channel_note_peer(self, QD_PEER_GONE);
-        return;
-    }
     qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_REQUEST_IDLE_MSEC,
                        "the rest of the request did not come: %u of %" G_GUINT32_FORMAT " bytes are there", self->input.bytes->len,
                        header->size);
+    if (header->kind == QW_KIND_CHUNK) {
+        end_input(self, header->serial, error);
+        return;
+    }
     self->input.n_dropped = header->size - self->input.bytes->len;
     qd_channel_add_request(self, header->kind, 0, header->serial, NULL, 0)->error = error;
     remove_bytes(self, self->input.bytes->len);

@@ -58,7 +58,7 @@ typedef enum QdChannelState {
 typedef enum QdPeerState {
     QD_PEER_TALKS,
     QD_PEER_SILENT, /* it has shut its writing side, or we read no more: what it has sent is served */
-    QD_PEER_GONE,   /* hang-up, or nonsense: nothing more can be sent */
+    QD_PEER_GONE,   /* hang-up: nothing more can be sent */
 } QdPeerState;
 
 typedef struct QdChannel QdChannel;
@@ -277,8 +277,8 @@ gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
 gboolean qd_channel_next_is_write(const QdChannel *self);
 
 /* channel-chunks.c */
-/* Returns: false when the record is nonsense. */
-gboolean qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body);
+/* Returns: false, with @ret_error, if the piece cannot be taken: the channel ends */
+gboolean qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *body, GError **ret_error);
 /* Whether a piece is awaited. */
 gboolean qd_channel_awaits_chunk(const QdChannel *self);
 /* Answers the chain with @error (transfer full), and drops the rest of it as it comes. */

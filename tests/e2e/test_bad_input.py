@@ -3,7 +3,6 @@
 import os
 import re
 import select
-import struct
 import tempfile
 import time
 
@@ -11,7 +10,7 @@ import pytest
 from gi.repository import Gio, GLib
 
 from harness import MANAGER, SANITIZER, SLOWER, BusError, status_kib
-from wire_client import CutOff, RemoteError, encode_record, encode_string, header
+from wire_client import RemoteError, encode_record
 
 # statement: (error, what its message says)
 WRONG_SQL = {
@@ -294,6 +293,23 @@ def test_compile_ends_with_the_deadline(healthy):
         expect(error, "Timeout", "20 ms")
 
 
+def test_an_update_that_is_compiled_at_its_deadline_says_so(bus):
+    """The parser sees the interruption at a comment before any other check does. It gave "Cancelled: interrupted" then."""
+    bus.update("CREATE TABLE t (a)")
+    sql = "INSERT INTO t SELECT 1" + " /**/" * 190000
+    start = time.monotonic()
+    bus.update(sql)
+    first_ms = 1000 * (time.monotonic() - start)
+    n_late = 0
+    for i in range(400):
+        try:
+            bus.update(sql + f"/*{i}*/", timeout_ms=1 + int(first_ms * (i % 20) / 20))
+        except BusError as error:
+            assert error.name == "Timeout", error
+            n_late += 1
+    assert n_late > 0, "no update was late"
+
+
 @pytest.mark.parametrize("levels", [18, 20, 22, 26, 30])
 def test_long_compile_is_bounded(healthy, levels):
     """Nested CTEs that double: kilobytes of text, seconds of compiling, gigabytes of memory."""
@@ -362,71 +378,6 @@ def test_slow_functions_keep_to_the_deadline(healthy):
 
 
 # --- the channel ---------------------------------------------------------------------------------------------------------
-
-def raw(size, kind, flags=0, count=0, serial=1, body=b""):
-    return header(size, kind, flags, count, serial) + body
-
-
-BAD_RECORDS = {
-    "size-zero": raw(0, "F"),
-    "size-lies-small": raw(8, "F"),
-    "size-odd": raw(20, "F", body=b"\0" * 4),
-    "size-above-page": raw(65544, "P"),
-    "size-huge": raw(0xfffffff8, "P"),
-    "kind-unknown": raw(16, "Z"),
-    "kind-of-daemon": raw(16, "R"),
-    "flag": raw(16, "F", flags=1),
-    "reserved": struct.pack("<IBBHII", 16, ord("F"), 0, 7, 0, 1),
-    "chunk-without-first": raw(24, "K", flags=1, count=8, body=b"x" * 8),
-    "chunk-too-long": raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("P"), 0, 0, 0, 2**40) + b"x" * 8),
-    "chunk-in-chunk": raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("K"), 0, 0, 0, 100) + b"x" * 8),
-    "chunk-broken-off": (raw(40, "K", flags=2, count=8, body=struct.pack("<BBHIQ", ord("P"), 0, 0, 0, 100) + b"x" * 8) +
-                         raw(16, "F")),
-    "prepare-string-lies": raw(24, "P", body=struct.pack("<I", 1000) + b"sql\0"),
-    "prepare-empty": raw(16, "P"),
-    "prepare-rest": raw(64, "P", body=encode_string("sql") + encode_string("SELECT 1") + b"\0" * 28),
-    "fetch-rows-lie": raw(24, "F", count=5, body=b"\x08\0\0\0\0\0\0\0"),
-    "fetch-row-size": raw(24, "F", count=1, body=b"\xff\xff\0\0\0\0\0\0"),
-    "batch-empty-body": raw(16, "T", count=1),
-    "batch-too-many": raw(24, "T", count=0xffffffff, body=b"\0" * 8),
-    "batch-options-lie": raw(24, "T", count=1, body=struct.pack("<II", 0xffffffff, 0)),
-    "batch-parameters-lie": raw(56, "T", count=1, body=struct.pack("<I", 0) + encode_string("sql") + encode_string("SELECT 1") +
-                                struct.pack("<II", 0xffffffff, 0) + b"\0" * 4),
-    "batch-row-lies": raw(72, "T", count=1, body=struct.pack("<I", 0) + encode_string("sql") + encode_string("SELECT ?") +
-                          struct.pack("<I", 1) + encode_string("1") + encode_string("x" * 4) + b"\0" * 4),
-    "garbage": bytes(range(1, 65)),
-}
-
-
-@pytest.mark.parametrize("name", BAD_RECORDS)
-def test_bad_record_ends_the_channel(healthy, name):
-    """A record that lies ends this channel, a body that lies the request at least; nobody else notices."""
-    with healthy.prepare("SELECT ?") as other, healthy.prepare("SELECT ?") as channel:
-        channel.set_timeout(30)
-        channel.send_raw(BAD_RECORDS[name])
-        channel.socket.shutdown(1) if name == "chunk-broken-off" else None
-        with pytest.raises((RemoteError, CutOff, ConnectionError)):
-            while True:
-                list(channel.answer())
-        if not name.startswith(("fetch-", "prepare-", "batch-")):  # with whole records the channel may live on
-            with pytest.raises((CutOff, ConnectionError)):
-                while True:
-                    try:
-                        list(channel.answer())
-                    except RemoteError:
-                        pass
-        assert other.fetch((5,)) == [(5,)]
-
-
-def test_half_a_record_then_nothing(healthy):
-    with healthy.prepare("SELECT 1") as channel:
-        channel.send_raw(encode_record("F", 0, 1)[:9])
-    with healthy.prepare("SELECT 1") as channel:
-        data = encode_record("F", 0, 1)
-        for byte in data:
-            channel.send_raw(bytes([byte]))
-        assert list(channel.answer(1)) == [(1,)]
-
 
 def test_transactions_out_of_turn(healthy):
     with healthy.prepare("SELECT 1", access="read") as channel:

@@ -20,7 +20,7 @@ die_late(ChannelFixture *self, ChannelPeer *peer)
     channel_peer_kick(peer);
     channel_peer_wait_until_late(peer);
     g_assert_true(channel_fixture_serve_task(self));
-    channel_peer_assert(peer, "EOF");
+    channel_peer_assert(peer, "X1/Timeout X0/BadParameter EOF");
 }
 
 /* The state of a channel in its slot of the table does not pass to the next one. */

@@ -185,7 +185,7 @@ test_nonsense(ChannelFixture *self, gconstpointer data)
     channel_peer_fetch(peer, 1);
     channel_peer_send_nonsense(peer);
     channel_fixture_settle(self);
-    channel_peer_assert(peer, "EOF");
+    channel_peer_assert(peer, "R1/3 E1 X0/BadParameter EOF");
     channel_peer_assert_state(peer, QD_CHANNEL_NONE);
 }
 
