@@ -5,9 +5,7 @@
 #include "daemon/base/thread.h"
 
 #include <sched.h>
-#include <stdint.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BATCH_SLICE_NSEC 10000000u
@@ -54,8 +52,10 @@ qd_thread_get_self(void)
 {
     static _Thread_local QdThread self;
 
-    if (self.tid == 0)
+    if (self.tid == 0) {
         self.tid = (pid_t) syscall(SYS_gettid);
+        (void) pthread_getcpuclockid(pthread_self(), &self.cpu_clock);
+    }
     return &self;
 }
 
@@ -72,4 +72,14 @@ qd_thread_set_batch(QdThread *self, gboolean batch)
         return;
     g_atomic_int_set(&self->is_batch, batch);
     (void) syscall(SYS_sched_setattr, self->tid, &attr, 0);
+}
+
+uint64_t
+qd_thread_get_cpu_usec(const QdThread *self)
+{
+    struct timespec used;
+
+    if (clock_gettime(self->cpu_clock, &used) < 0)
+        return 0;
+    return (uint64_t) used.tv_sec * G_USEC_PER_SEC + (uint64_t) used.tv_nsec / 1000;
 }

@@ -8,7 +8,9 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* qd_thread_start: a detached thread; @func's result is dropped. Returns: 0, or errno's number when the system gives none */
 int qd_thread_start(void *(*func)(void *data), void *data);
@@ -20,6 +22,7 @@ void qd_cond_init(pthread_cond_t *cond);
 typedef struct QdThread QdThread;
 struct QdThread {
     pid_t tid;
+    clockid_t cpu_clock;
     gint is_batch; /* atomic */
 };
 
@@ -37,3 +40,6 @@ QdThread *qd_thread_get_self(void);
  * Thread: any, while that of @self lives.
  */
 void qd_thread_set_batch(QdThread *self, gboolean batch);
+
+/* The processor time that @self has used, in microseconds; 0: unknown. Thread: any, while that of @self lives. */
+uint64_t qd_thread_get_cpu_usec(const QdThread *self);

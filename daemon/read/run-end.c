@@ -4,9 +4,8 @@
  */
 #include "daemon/read/run-end.h"
 
-#include <time.h>
-
 #include "daemon/base/error.h"
+#include "daemon/base/thread.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/run.h"
@@ -17,6 +16,9 @@
 #define TRIAL_ROOM_USEC 1000000 /* before its end, for another plan */
 /* The first look is made after one or two ticks. */
 #define LONG_USEC (QD_INTERRUPTER_TICK_USEC - 500)
+/* Of the processor, since the first tick. What waits for a core or for a disk is not long by that. */
+#define LONG_CPU_USEC (QD_INTERRUPTER_TICK_USEC / 2)
+#define LONG_WAIT_USEC 200000
 
 void
 qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits)
@@ -101,10 +103,7 @@ check_memory(QdRunEnd *self, GError **error)
 static uint64_t
 get_thread_usec(void)
 {
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
+    return qd_thread_get_cpu_usec(qd_thread_get_self());
 }
 
 /* Whether the run may begin again: nothing has come out of it, and nothing was asked outside. */
@@ -123,6 +122,15 @@ is_trial_over(QdRunEnd *self, uint64_t now)
         return FALSE;
     self->trial_over = get_thread_usec() >= self->trial_end_usec;
     return self->trial_over;
+}
+
+static gboolean
+is_long(const QdRunEnd *self, uint64_t now)
+{
+    if (now <= self->fill_start_usec + LONG_USEC)
+        return FALSE;
+    return now > self->fill_start_usec + LONG_WAIT_USEC ||
+           get_thread_usec() >= __atomic_load_n(&self->watch.tick_cpu_usec, __ATOMIC_RELAXED) + LONG_CPU_USEC;
 }
 
 /* TRUE: it may not go on, @self->deferred or @self->stop says how it ends. */
@@ -176,10 +184,10 @@ look(void *data)
     if (is_trial_over(self, now))
         return TRUE;
     /* the statements that look terms up come here, too, amid a row, when the page must stay where it is */
-    if (self->options->long_func == NULL || self->row_waits || now <= self->fill_start_usec + LONG_USEC)
+    if (self->options->long_func == NULL || self->row_waits)
         return FALSE;
     if (!self->noted_long)
-        return is_refused_to_be_long(self);
+        return is_long(self, now) && is_refused_to_be_long(self);
     if (self->options->rest_func != NULL)
         rest(self, now);
     return FALSE;

@@ -32,8 +32,10 @@ struct QdInterrupter {
 static gboolean
 look_at(QdWatch *watch, uint64_t now_usec)
 {
-    if (watch->n_ticks++ == 0) /* it may have begun just now */
+    if (watch->n_ticks++ == 0) { /* it may have begun just now */
+        __atomic_store_n(&watch->tick_cpu_usec, qd_thread_get_cpu_usec(watch->thread), __ATOMIC_RELAXED);
         return FALSE;
+    }
 
     g_atomic_int_set(&watch->interrupt.is_due, TRUE);
     if (watch->is_over == NULL || !watch->is_over(watch->interrupt.data, now_usec))
@@ -140,6 +142,7 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     watch->interrupt.is_always_due = self == NULL;
     watch->thread = qd_thread_get_self();
     watch->n_ticks = watch->n_ticks_over = 0;
+    watch->tick_cpu_usec = 0;
     qd_interrupt_begin(&watch->interrupt);
     if (self == NULL)
         return;

@@ -32,6 +32,7 @@ struct QdWatch {
     QdThread *thread; /* that runs them */
     guint n_ticks;
     guint n_ticks_over;
+    uint64_t tick_cpu_usec; /* atomic: what @thread had used of the processor at the first tick; 0: there was none yet */
     QdWatch *previous;
     QdWatch *next;
 };

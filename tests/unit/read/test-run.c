@@ -2,7 +2,7 @@
 /*
  * A run: its pages, and each thing that may end it, before the first row, amid a step and between two pages.
  *
- * The pool has no interrupter, so that a run looks after so many operations of SQLite: what these tests wait for is work.
+ * The pool has no interrupter, so that a run looks after so many operations of SQLite. What these tests wait for is work.
  */
 #include "daemon/read/run.h"
 
@@ -11,6 +11,7 @@
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"
+#include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 
@@ -353,6 +354,41 @@ test_long(Fixture *self, gconstpointer data)
         g_assert_no_error(self->error);
 }
 
+/* Sleeps for so many milliseconds, as what waits for a core or a disk does, and gives that number. */
+static void
+doze(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    g_usleep(1000 * (gulong) sqlite3_value_int(args[0]));
+    sqlite3_result_value(context, args[0]);
+}
+
+/* It is long by the processor time that it uses. One that was put off would wait for the end of those that are long. */
+static void
+test_waiting_is_not_long(Fixture *self, gconstpointer data)
+{
+    QdInterrupter *interrupter = qd_interrupter_new(NULL, NULL, NULL);
+    sqlite3 *db;
+
+    qd_pool_set_interrupter(self->pool, interrupter);
+    start(self, "SELECT 1");
+    db = qd_connection_get_db(qd_run_get_reader(self->run)->connection);
+    sqlite3_create_function(db, "doze", 1, SQLITE_UTF8, NULL, doze, NULL, NULL);
+    self->verdict = QD_LONG_DENIED;
+    self->options.long_func = decide;
+    self->options.func_data = self;
+    start(self, "SELECT sum(CASE WHEN x % 500 = 1 THEN doze(30) END) FROM (" NUMBERS ")");
+    g_assert_cmpint(fill(self, SIZE_MAX), ==, QD_RUN_DONE);
+    g_assert_cmpint(self->could_defer, ==, -1);
+    start(self, "SELECT sum(doze(1)) FROM (" NUMBERS ")");
+    g_assert_cmpint(fill(self, SIZE_MAX), ==, QD_RUN_DEFERRED);
+    g_assert_cmpint(self->could_defer, ==, 1);
+    self->could_defer = -1;
+    start(self, ROW_AND_ENDLESS);
+    g_assert_cmpint(fill(self, SIZE_MAX), ==, QD_RUN_DEFERRED);
+    g_clear_pointer(&self->run, qd_run_free);
+    qd_interrupter_free(interrupter);
+}
+
 static QdLongVerdict
 grant(void *data, gboolean can_defer)
 {
@@ -484,6 +520,7 @@ main(int argc, char **argv)
         g_test_add(path, Fixture, &long_cases[i], set_up, test_long, tear_down);
     }
     ADD("long/deferred-begins-again", test_deferred_begins_again);
+    ADD("long/waiting-is-not", test_waiting_is_not_long);
     ADD("rest", test_rest);
     for (guint i = 0; i < G_N_ELEMENTS(early_cases); i++) {
         g_autofree char *path = g_strconcat("/read/run/early/", early_cases[i].name, NULL);
