@@ -186,9 +186,15 @@ note_progress(QdChannel *self)
 static void
 end_input(QdChannel *self, uint32_t serial, GError *error)
 {
+    QdChain *chain = &self->input.chain;
+    gboolean is_answered = chain->chunks.active && chain->is_refused && chain->chunks.serial == serial;
+
     qd_channel_drop_chain(self);
-    self->input.chain.chunks.active = FALSE;
-    qd_channel_add_request(self, QW_KIND_CHUNK, 0, serial, NULL, 0)->error = error;
+    chain->chunks.active = FALSE;
+    if (is_answered) /* and no request is twice */
+        g_error_free(error);
+    else
+        qd_channel_add_request(self, QW_KIND_CHUNK, 0, serial, NULL, 0)->error = error;
     qd_channel_note_peer(self, QD_PEER_SILENT);
 }
 
