@@ -181,16 +181,24 @@ qd_access_get_application(const QdAccess *self)
 }
 
 static gboolean
-sets_are_equal(GHashTable *one, GHashTable *other)
+holds_all(GHashTable *self, GHashTable *other)
 {
     GHashTableIter iter;
     gpointer name;
 
-    if (g_hash_table_size(one) != g_hash_table_size(other))
-        return FALSE;
-    g_hash_table_iter_init(&iter, one);
+    g_hash_table_iter_init(&iter, other);
     while (g_hash_table_iter_next(&iter, &name, NULL))
-        if (!g_hash_table_contains(other, name))
+        if (!g_hash_table_contains(self, name))
+            return FALSE;
+    return TRUE;
+}
+
+gboolean
+qd_access_covers(const QdAccess *self, const QdAccess *other)
+{
+    for (guint i = 0; i < N_KINDS; i++)
+        if (!self->all[i] &&
+            (other->all[i] || !holds_all(self->tables[i], other->tables[i]) || !holds_all(self->graphs[i], other->graphs[i])))
             return FALSE;
     return TRUE;
 }
@@ -198,11 +206,7 @@ sets_are_equal(GHashTable *one, GHashTable *other)
 gboolean
 qd_access_is_equal(const QdAccess *self, const QdAccess *other)
 {
-    for (guint i = 0; i < N_KINDS; i++)
-        if (self->all[i] != other->all[i] || !sets_are_equal(self->tables[i], other->tables[i]) ||
-            !sets_are_equal(self->graphs[i], other->graphs[i]))
-            return FALSE;
-    return g_str_equal(self->application, other->application);
+    return g_str_equal(self->application, other->application) && qd_access_covers(self, other) && qd_access_covers(other, self);
 }
 
 gboolean

@@ -50,7 +50,10 @@ gboolean qd_access_grant(QdAccess *self, QdAccessKind kind, const char *list, GE
 /* A number that no other object of this process has; never 0. */
 guint64 qd_access_get_id(const QdAccess *self);
 const char *qd_access_get_application(const QdAccess *self);
+/* Whether both grant the same to the same application. */
 gboolean qd_access_is_equal(const QdAccess *self, const QdAccess *other);
+/* Whether all that @other grants is granted. */
+gboolean qd_access_covers(const QdAccess *self, const QdAccess *other);
 
 /* Whether the whole store, anything of it, this table (any case), or this graph is granted. */
 gboolean qd_access_has_all(const QdAccess *self, QdAccessKind kind);

@@ -28,6 +28,7 @@ typedef struct QdBusCall {
     QdBusObjectFunc make;
     const char *path; /* of the object made */
     gint64 started_usec;
+    guint n_revocations; /* of its client's grants, when it was submitted */
     gboolean submitted;
 } QdBusCall;
 
@@ -110,6 +111,8 @@ on_done(QdCall *call, void *user_data)
     g_autoptr(GError) error = NULL;
     int r;
 
+    if (call->result.error == NULL && qd_call_is_reading(call)) /* a write that is done is answered */
+        (void) qd_client_check_kept(call->client, self->n_revocations, &call->result.error);
     if (call->result.error == NULL && self->make != NULL)
         self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->result.error);
     qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
@@ -172,6 +175,7 @@ static void
 submit(QdBusCall *self, const QdPeer *peer)
 {
     self->call->client = qd_client_ref(qd_peer_get_client(peer));
+    self->n_revocations = qd_client_get_n_revocations(self->call->client);
     self->call->done = on_done;
     self->call->user_data = self;
     self->submitted = TRUE;

@@ -31,7 +31,8 @@ typedef struct Job {
     guint64 n_bytes;
     guint64 n_bytes_total;
     gint64 started_usec;
-    gboolean orphaned; /* its owner left: goes away with its end */
+    guint n_revocations; /* of its client's grants, when it began */
+    gboolean orphaned;   /* its owner left: goes away with its end */
     sd_event_source *timer;
 } Job;
 
@@ -107,9 +108,23 @@ job_send_finished(const Job *self)
     sd_bus_message_unref(signal);
 }
 
+/* A job that was cancelled since a grant was taken back says so. */
 static void
-job_set_end(Job *self, const QdCall *call)
+replace_error(const Job *self, QdCall *call)
 {
+    g_autoptr(GError) denial = NULL;
+
+    if (call->result.error == NULL || qd_error_get_code(call->result.error) != QW_ERROR_CANCELLED ||
+        qd_client_check_kept(call->client, self->n_revocations, &denial))
+        return;
+    g_clear_error(&call->result.error);
+    call->result.error = g_steal_pointer(&denial);
+}
+
+static void
+job_set_end(Job *self, QdCall *call)
+{
+    replace_error(self, call);
     job_update_figures(self);
     self->n_rows = MAX(self->n_rows, call->result.n_rows);
     self->n_bytes = MAX(self->n_bytes, call->result.n_bytes);
@@ -160,6 +175,7 @@ qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *client, Qd
     self->n_running++;
 
     call->client = qd_client_ref(client);
+    job->n_revocations = qd_client_get_n_revocations(client);
     call->done = on_done;
     call->user_data = job;
     /* The path is known before the end can be reported. A caller that is gone will have its job cancelled. */
@@ -182,6 +198,19 @@ qd_bus_jobs_cancel(QdBusJobs *self, const char *owner)
             qd_engine_cancel(self->service->engine, job->call);
         else if (job->orphaned)
             job_forget(job);
+    }
+}
+
+void
+qd_bus_jobs_check_access(QdBusJobs *self)
+{
+    g_autoptr(GList) jobs = g_hash_table_get_values(self->jobs);
+
+    for (GList *link = jobs; link != NULL; link = link->next) {
+        const Job *job = link->data;
+
+        if (job->call != NULL && !qd_client_check_kept(job->call->client, job->n_revocations, NULL))
+            qd_engine_cancel(self->service->engine, job->call);
     }
 }
 

@@ -51,6 +51,9 @@ void qd_bus_jobs_start(QdBusJobs *self, sd_bus_message *message, QdClient *clien
  */
 void qd_bus_jobs_cancel(QdBusJobs *self, const char *owner);
 
+/* After the configuration was read again: jobs of clients from which a grant was taken back end with ACCESS_DENIED. */
+void qd_bus_jobs_check_access(QdBusJobs *self);
+
 /**
  * qd_bus_jobs_get_n_running:
  * @self: the jobs

@@ -156,4 +156,6 @@ void
 qd_bus_service_set_access(QdBusService *self, const QdConfig *config, const char *store)
 {
     qd_peers_set_config(self->peers, config, store);
+    qd_bus_subscriptions_check_access(self->subscriptions);
+    qd_bus_jobs_check_access(self->jobs);
 }

@@ -3,7 +3,8 @@
  * Subscription objects, found through a fallback vtable like jobs.
  *
  * What a query reads follows from the schema (a view may be redefined), in SPARQL from the stored prefixes. When these change
- * the query is looked at again by a worker, one at a time; until that is done any change touches it.
+ * the query is looked at again by a worker, one at a time; until that is done any change touches it. A client that may not see
+ * everything is told of none until then, and of one in any case after it.
  */
 #include "daemon/bus/bus-subscribe.h"
 
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-peer.h"
@@ -41,7 +43,10 @@ typedef struct Subscription {
     QdKeySource *source; /* (owned) (nullable) by the schema as it is */
     uint64_t generation;
     gboolean touched;
-    gboolean outdated; /* to be looked at again */
+    gboolean outdated;   /* to be looked at again */
+    gboolean is_silent;  /* of a client that may not see everything, while it is not known what the query reads */
+    gboolean has_failed; /* since then, for another reason than a grant */
+    guint n_revocations; /* of its client's grants, when it was made or looked at */
 } Subscription;
 
 struct QdBusSubscriptions {
@@ -142,18 +147,70 @@ take_reads(Subscription *subscription, QdCall *call)
     subscription->source = g_steal_pointer(&call->result.source);
 }
 
+static void
+send_stale(Subscription *subscription)
+{
+    QdBusSubscriptions *all = subscription->all;
+    const char *owner = subscription->owner->name;
+    sd_bus_message *signal = NULL;
+    int r;
+
+    subscription->generation = qd_engine_get_generation(all->service->engine);
+    r = sd_bus_message_new_signal(all->service->bus, &signal, QD_BUS_PATH, QD_BUS_INTERFACE, "Stale");
+    if (r >= 0 && owner[0] != '\0')
+        r = sd_bus_message_set_destination(signal, owner);
+    if (r >= 0)
+        r = sd_bus_message_append(signal, "tao", subscription->generation, 1, subscription->path);
+    /* Fails when the connection is gone, and the owner with it. */
+    if (r >= 0)
+        (void) sd_bus_send(all->service->bus, signal, NULL);
+    sd_bus_message_unref(signal);
+}
+
+static void
+end_silence(Subscription *subscription)
+{
+    if (!subscription->is_silent)
+        return;
+    send_stale(subscription);
+    subscription->is_silent = subscription->has_failed = FALSE;
+    qd_subscription_index_rearm(subscription->all->index); /* a commit of the silence may have touched it */
+}
+
+/* Its client learns why when it asks again. Another failure is told once: who drops a table that was granted is not its business.
+ */
+static void
+fail_look(Subscription *subscription, gboolean is_denied)
+{
+    QdBusSubscriptions *all = subscription->all;
+
+    if (!subscription->is_silent)
+        return;
+    if (is_denied || !subscription->has_failed)
+        send_stale(subscription);
+    subscription->has_failed = TRUE;
+    if (is_denied)
+        (void) g_hash_table_remove(all->subscriptions, subscription->path);
+}
+
 /* A query that does not compile any more stays touched by all, up to the next change of the schema. */
 static void
 on_looked(QdCall *call, void *user_data)
 {
     QdBusSubscriptions *self = user_data;
     Subscription *subscription = g_steal_pointer(&self->looked_at);
+    const QdAccess *access = qd_client_get_access(call->client);
+    gboolean is_denied = access != NULL && !qd_access_has_any(access, QD_ACCESS_READ);
 
-    if (subscription != NULL && call->result.error == NULL) {
-        if (call->result.generation >= self->schema_generation)
-            take_reads(subscription, call);
-        else
-            queue_outdated(subscription);
+    if (call->result.error != NULL)
+        is_denied = is_denied || qd_error_get_code(call->result.error) == QW_ERROR_ACCESS_DENIED;
+    if (subscription != NULL && (is_denied || call->result.error != NULL)) {
+        fail_look(subscription, is_denied);
+    } else if (subscription != NULL && call->result.generation < self->schema_generation) {
+        queue_outdated(subscription);
+    } else if (subscription != NULL) {
+        take_reads(subscription, call);
+        end_silence(subscription);
     }
     self->look = qd_call_free(self->look);
     look_at_next(self);
@@ -184,7 +241,29 @@ make_outdated(Subscription *subscription)
     qd_subscription_index_set_reads(subscription->all->index, subscription->watch,
                                     qd_read_set_new_all(subscription->language == QD_LANGUAGE_SPARQL));
     subscription->source = qd_key_source_free(subscription->source);
+    subscription->is_silent = subscription->is_silent || qd_client_get_access(subscription->client) != NULL;
     queue_outdated(subscription);
+}
+
+void
+qd_bus_subscriptions_check_access(QdBusSubscriptions *self)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    g_hash_table_iter_init(&iter, self->subscriptions);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        Subscription *subscription = value;
+        guint n = qd_client_get_n_revocations(subscription->client);
+
+        if (n == subscription->n_revocations)
+            continue;
+        subscription->n_revocations = n;
+        if (self->looked_at == subscription) /* by what was granted before */
+            self->looked_at = NULL;
+        make_outdated(subscription);
+    }
+    look_at_next(self);
 }
 
 /* Commits ---------------------------------------------------------------------------------------------------------------- */
@@ -200,10 +279,12 @@ on_touched(gpointer data, const QdChanges *changes, gpointer user_data)
     Subscription *subscription = data;
     Commit *commit = user_data;
 
-    subscription->generation = commit->generation;
-    if (!subscription->touched)
-        g_ptr_array_add(subscription->owner->touched, subscription);
-    subscription->touched = TRUE;
+    if (!subscription->is_silent) {
+        subscription->generation = commit->generation;
+        if (!subscription->touched)
+            g_ptr_array_add(subscription->owner->touched, subscription);
+        subscription->touched = TRUE;
+    }
     if (subscription->language == QD_LANGUAGE_SPARQL ? changes->prefixes : changes->schema)
         g_ptr_array_add(commit->outdated, subscription);
 }
@@ -351,6 +432,7 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     subscription->owner = get_owner(self, sender != NULL ? sender : "");
     subscription->owner->n_subscriptions++;
     subscription->client = qd_client_ref(call->client);
+    subscription->n_revocations = qd_client_get_n_revocations(call->client);
     subscription->language = statement->language;
     subscription->text = g_strdup(statement->text);
     subscription->base = g_strdup(call->options.base);

@@ -75,6 +75,15 @@ void qd_bus_subscriptions_touch(QdBusSubscriptions *self, uint64_t generation, c
 void qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation, const QdChanges *changes);
 
 /**
+ * qd_bus_subscriptions_check_access:
+ * @self: the subscriptions
+ *
+ * After the configuration was read again: those of clients from which a grant was taken back are looked at again. One that its
+ * client may not read any more ends with a last Stale. The others get one, too, since meanwhile nothing was reported.
+ */
+void qd_bus_subscriptions_check_access(QdBusSubscriptions *self);
+
+/**
  * qd_bus_subscriptions_get_n:
  * @self: the subscriptions
  *

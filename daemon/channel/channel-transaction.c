@@ -35,7 +35,8 @@ struct QdChannelTransaction {
     uint64_t start_usec;
     uint64_t end_usec; /* atomic: it has to be over */
     uint64_t n_changes;
-    GError *end; /* (nullable): why it is over */
+    guint n_revocations; /* of the client's grants, when it began */
+    GError *end;         /* (nullable): why it is over */
 };
 
 static void
@@ -97,6 +98,7 @@ transaction_new(QdChannel *channel)
 
     self->channel = channel;
     qd_write_item_init(&self->item);
+    self->n_revocations = qd_client_get_n_revocations(channel->client);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
     self->item.times.waited_usec = channel->work.spent_usec;
@@ -283,7 +285,9 @@ qd_channel_end_transaction(QdChannel *self)
         qd_channel_fail_request(self, error);
         return;
     }
-    if (transaction->state == OPEN)
+    if (transaction->state == OPEN && keep && !qd_client_check_kept(self->client, transaction->n_revocations, &error))
+        give_role_back(transaction, FALSE, NULL);
+    else if (transaction->state == OPEN)
         give_role_back(transaction, keep, &error);
     else if (keep)
         error = g_error_copy(transaction->end);

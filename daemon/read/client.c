@@ -61,16 +61,36 @@ qd_client_get_label(const QdClient *client)
 void
 qd_client_set_access(QdClient *client, QdAccess *access)
 {
+    const QdAccess *before = client->access;
+    gboolean is_first = !client->is_sandboxed;
+
     client->is_sandboxed = TRUE;
     if (client->accesses == NULL)
         client->accesses = g_ptr_array_new_with_free_func((GDestroyNotify) qd_access_unref);
-    if (access != NULL && client->access != NULL && qd_access_is_equal(client->access, access)) {
+    if (access != NULL && before != NULL && qd_access_is_equal(before, access)) {
         qd_access_unref(access);
         return;
     }
     if (access != NULL)
         g_ptr_array_add(client->accesses, access);
     __atomic_store_n(&client->access, access, __ATOMIC_RELEASE);
+    if (!is_first && access != NULL && (before == NULL || !qd_access_covers(access, before)))
+        __atomic_add_fetch(&client->n_revocations, 1, __ATOMIC_RELEASE);
+}
+
+guint
+qd_client_get_n_revocations(const QdClient *client)
+{
+    return __atomic_load_n(&client->n_revocations, __ATOMIC_ACQUIRE);
+}
+
+gboolean
+qd_client_check_kept(const QdClient *client, guint n_revocations, GError **error)
+{
+    const QdAccess *access = qd_client_get_access(client);
+
+    return access == NULL || qd_client_get_n_revocations(client) == n_revocations ||
+           qd_access_deny(access, error, "go on with what it began before a grant was taken back: ask again");
 }
 
 const QdAccess *

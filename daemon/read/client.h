@@ -54,6 +54,7 @@ struct QdClient {
     gboolean is_sandboxed;
     QdAccess *access;    /* atomic; (nullable): it may do everything */
     GPtrArray *accesses; /* (nullable) of QdAccess: this one and earlier ones, which a run may still look at */
+    guint n_revocations; /* atomic */
     QdWriteLane write_lane;
     gint charges[QD_N_CHARGES];
 };
@@ -81,6 +82,10 @@ void qd_client_set_access(QdClient *client, QdAccess *access);
 /* (transfer none): as long as the client. NULL: it may do everything. */
 const QdAccess *qd_client_get_access(const QdClient *client);
 gboolean qd_client_is_sandboxed(const QdClient *client);
+/* How often a grant was taken back from it. Read it before the access that it is kept beside. */
+guint qd_client_get_n_revocations(const QdClient *client);
+/* ACCESS_DENIED when a grant was taken back since that was @n_revocations: what began before does not go on. */
+gboolean qd_client_check_kept(const QdClient *client, guint n_revocations, GError **error);
 /* Whether it may be given what others have asked for, and they what it has: a sandboxed one may not see everything. */
 gboolean qd_client_shares_results(const QdClient *client);
 /* ACCESS_DENIED for one that may write nothing at all. */

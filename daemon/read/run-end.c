@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Deadline, cancel, hang-up, memory, temporary files, snapshot age, slices, and the right to be long.
+ * Deadline, cancel, hang-up, grants that are taken back, memory, temporary files, snapshot age, slices, and the right to be long.
  */
 #include "daemon/read/run-end.h"
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
+#include "daemon/read/client.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/run.h"
@@ -26,6 +27,13 @@ qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *lim
     self->options = options;
     self->limits = limits;
     self->start_usec = (uint64_t) g_get_monotonic_time();
+}
+
+void
+qd_run_end_set_client(QdRunEnd *self, const QdClient *client)
+{
+    self->client = client;
+    self->n_revocations = client != NULL ? qd_client_get_n_revocations(client) : 0;
 }
 
 void
@@ -64,6 +72,12 @@ check_times(QdRunEnd *self, uint64_t now, GError **error)
         return FALSE;
     }
     return TRUE;
+}
+
+static gboolean
+check_grants(const QdRunEnd *self, GError **error)
+{
+    return self->client == NULL || qd_client_check_kept(self->client, self->n_revocations, error);
 }
 
 static gboolean
@@ -175,8 +189,8 @@ look(void *data)
 
     if (self->stop != NULL || self->deferred || self->trial_over)
         return TRUE;
-    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_memory(self, &self->stop) ||
-        !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
+    if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_grants(self, &self->stop) ||
+        !check_memory(self, &self->stop) || !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
         return TRUE;
 
     if (now >= self->slice_end_usec)
@@ -200,7 +214,7 @@ is_over(void *data, uint64_t now)
     QdRunEnd *self = data;
 
     if (now > self->end_usec || now > get_transaction_end(self) ||
-        (self->options->cancelled != NULL && g_atomic_int_get(self->options->cancelled) != 0))
+        (self->options->cancelled != NULL && g_atomic_int_get(self->options->cancelled) != 0) || !check_grants(self, NULL))
         return TRUE;
     if (self->options->gone_func == NULL || now < self->gone_check_usec)
         return FALSE;
@@ -217,8 +231,8 @@ qd_run_end_find(QdRunEnd *self)
     uint64_t now = (uint64_t) g_get_monotonic_time();
 
     self->peer_check_usec = 0;
-    if (self->stop == NULL && !self->deferred && check_times(self, now, &self->stop))
-        (void) check_peer(self, now, &self->stop);
+    if (self->stop == NULL && !self->deferred && check_times(self, now, &self->stop) && check_peer(self, now, &self->stop))
+        (void) check_grants(self, &self->stop);
 }
 
 /* When this fill has to be over, but for the transaction. */
@@ -243,7 +257,8 @@ qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean stepped, gbo
     self->trial_end_usec = self->trial_usec > 0 ? get_thread_usec() + self->trial_usec : 0;
     self->balance_before = qd_memory_get_thread_balance();
     /* many short fills for a reader that takes all at once: the interrupter would see none of them */
-    return check_times(self, self->fill_start_usec, error) && (!stepped || check_peer(self, self->fill_start_usec, error));
+    return check_times(self, self->fill_start_usec, error) && check_grants(self, error) &&
+           (!stepped || check_peer(self, self->fill_start_usec, error));
 }
 
 void

@@ -11,12 +11,15 @@
 #include "daemon/base/limits.h"
 #include "daemon/sqlite/interrupter.h"
 
+typedef struct QdClient QdClient;
 typedef struct QdConnection QdConnection;
 typedef struct QdRunOptions QdRunOptions;
 
 typedef struct QdRunEnd {
     const QdRunOptions *options; /* (not owned) */
     const QdLimits *limits;
+    const QdClient *client; /* (nullable) (not owned) */
+    guint n_revocations;    /* of its grants, when the run was made */
     uint64_t start_usec;
     uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
     int64_t memory_bytes;   /* charged by earlier fills */
@@ -43,6 +46,8 @@ typedef struct QdRunEnd {
 } QdRunEnd;
 
 void qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits);
+/* (nullable): it ends, too, when a grant is taken back from @client. Before what was granted is looked at. */
+void qd_run_end_set_client(QdRunEnd *self, const QdClient *client);
 void qd_run_end_clear(QdRunEnd *self);
 
 /* FALSE: the run is over before this fill; TIMEOUT, CANCELLED, … @stepped: not before the first step */

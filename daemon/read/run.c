@@ -188,6 +188,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->rows = (QdRowSource){ .reader = reader, .limits = limits };
     if (self->reader == NULL)
         return NULL;
+    qd_run_end_set_client(&self->end, reader->client);
     self->access = reader->client != NULL ? qd_client_get_access(reader->client) : NULL;
     qd_connection_set_access(reader->connection, what->language == QD_LANGUAGE_SQL ? self->access : NULL);
     qd_counting_show(self->reader->connection, NULL);

@@ -13,7 +13,6 @@ MAY_BE_LONGER = {
     "tests/e2e-client/test-list-model.c": 721,
     "tests/e2e-client/test-remote.c": 676,
     "tests/e2e-client/test-transaction.c": 628,
-    "tests/e2e/test_access.py": 684,
     "tests/e2e/test_queryctl.py": 791,
     "tests/unit/tally/test-tally.c": 695,
 }
