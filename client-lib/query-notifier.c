@@ -210,6 +210,44 @@ tell_all(QueryNotifier *self)
 }
 
 static void
+weak_ref_free(gpointer data)
+{
+    g_weak_ref_clear(data);
+    g_free(data);
+}
+
+static GWeakRef *
+weak_ref_new(QueryNotifier *self)
+{
+    GWeakRef *ref = g_new0(GWeakRef, 1);
+
+    g_weak_ref_init(ref, self);
+    return ref;
+}
+
+/* A daemon that cannot be asked has left again. */
+static void
+on_heard(GObject *bus, GAsyncResult *result, gpointer user_data)
+{
+    g_autoptr(QueryNotifier) self = g_weak_ref_get(user_data);
+    g_autoptr(GVariant) answer = g_dbus_connection_call_finish(G_DBUS_CONNECTION(bus), result, NULL);
+
+    weak_ref_free(user_data);
+    if (self != NULL)
+        tell_all(self);
+}
+
+/* The daemon sends Changed to those that have asked it something; a new one has not been asked. */
+static void
+ask_to_hear(QueryNotifier *self, GDBusConnection *bus)
+{
+    g_dbus_connection_call(bus, query_bus_get_name(query_connection_get_bus(self->connection)), QUERY_BUS_OBJECT_PATH,
+                           "org.freedesktop.DBus.Properties", "Get",
+                           g_variant_new("(ss)", QUERY_BUS_INTERFACE, "Generation"), NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, -1,
+                           NULL, on_heard, weak_ref_new(self));
+}
+
+static void
 on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, const char *interface, const char *signal,
                  GVariant *arguments, gpointer user_data)
 {
@@ -224,23 +262,7 @@ on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, con
     if (old_owner[0] != '\0')
         self->daemon_left = TRUE;
     if (new_owner[0] != '\0')
-        tell_all(self);
-}
-
-static void
-weak_ref_free(gpointer data)
-{
-    g_weak_ref_clear(data);
-    g_free(data);
-}
-
-static GWeakRef *
-weak_ref_new(QueryNotifier *self)
-{
-    GWeakRef *ref = g_new0(GWeakRef, 1);
-
-    g_weak_ref_init(ref, self);
-    return ref;
+        ask_to_hear(self, bus);
 }
 
 /* Under the mutex, in the context of the signals. */
@@ -276,9 +298,15 @@ static void
 on_daemon_there(gpointer user_data)
 {
     g_autoptr(QueryNotifier) self = g_weak_ref_get(user_data);
+    g_autoptr(GDBusConnection) bus = NULL;
 
-    if (self != NULL)
-        tell_all(self);
+    if (self == NULL)
+        return;
+    (void) pthread_mutex_lock(&self->mutex);
+    g_set_object(&bus, self->bus);
+    (void) pthread_mutex_unlock(&self->mutex);
+    if (bus != NULL)
+        ask_to_hear(self, bus);
 }
 
 /* Construction --------------------------------------------------------------------------------------------------------- */

@@ -218,7 +218,19 @@ qd_access_has_all(const QdAccess *self, QdAccessKind kind)
 gboolean
 qd_access_has_any(const QdAccess *self, QdAccessKind kind)
 {
-    return self->all[kind] || g_hash_table_size(self->tables[kind]) > 0 || g_hash_table_size(self->graphs[kind]) > 0;
+    return qd_access_has_tables(self, kind) || qd_access_has_graphs(self, kind);
+}
+
+gboolean
+qd_access_has_tables(const QdAccess *self, QdAccessKind kind)
+{
+    return self->all[kind] || g_hash_table_size(self->tables[kind]) > 0;
+}
+
+gboolean
+qd_access_has_graphs(const QdAccess *self, QdAccessKind kind)
+{
+    return self->all[kind] || g_hash_table_size(self->graphs[kind]) > 0;
 }
 
 gboolean

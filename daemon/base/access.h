@@ -60,6 +60,9 @@ gboolean qd_access_has_all(const QdAccess *self, QdAccessKind kind);
 gboolean qd_access_has_any(const QdAccess *self, QdAccessKind kind);
 gboolean qd_access_has_table(const QdAccess *self, QdAccessKind kind, const char *table);
 gboolean qd_access_has_graph(const QdAccess *self, QdAccessKind kind, const char *graph);
+/* Whether any table, or any graph. */
+gboolean qd_access_has_tables(const QdAccess *self, QdAccessKind kind);
+gboolean qd_access_has_graphs(const QdAccess *self, QdAccessKind kind);
 /* (transfer container): of IRIs, sorted, without the default graph. */
 GPtrArray *qd_access_list_graphs(const QdAccess *self, QdAccessKind kind);
 

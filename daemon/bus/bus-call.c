@@ -25,6 +25,7 @@ typedef struct QdBusCall {
     QdBusFillFunc fill; /* NULL for a job */
     QdBusActFunc act;
     gboolean is_for_applications; /* the act is */
+    gboolean is_for_all;          /* the act looks itself at who asks */
     QdBusObjectFunc make;
     const char *path; /* of the object made */
     gint64 started_usec;
@@ -151,7 +152,7 @@ may_call(const QdBusCall *self, const QdAccess *access)
 static gboolean
 check_sandbox(const QdBusCall *self, const QdPeer *peer, GError **error)
 {
-    if (self->is_for_applications && qd_peer_get_application(peer) != NULL)
+    if (self->is_for_all || (self->is_for_applications && qd_peer_get_application(peer) != NULL))
         return TRUE;
     if (self->is_for_applications && !qd_peer_is_sandboxed(peer)) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the caller is no application in a sandbox: it has no store of its own");
@@ -182,6 +183,16 @@ submit(QdBusCall *self, const QdPeer *peer)
     qd_engine_submit(self->service->engine, self->call);
 }
 
+/* A caller that has left hears no error: the journal says why nothing was done. */
+static void
+log_unknown(const QdBusCall *self, const GError *error)
+{
+    const QdLogFields fields = { .message_id = QD_LOG_ID_CALL_FAILED, .sender = sd_bus_message_get_sender(self->message) };
+
+    if (qd_error_get_code(error) == QW_ERROR_CLOSED)
+        qd_log(LOG_NOTICE, &fields, "%s was refused: %s", sd_bus_message_get_member(self->message), error->message);
+}
+
 static void
 on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
 {
@@ -189,6 +200,7 @@ on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
     g_autoptr(GError) error = NULL;
 
     if (peer == NULL) {
+        log_unknown(self, peer_error);
         bus_call_fail(self, peer_error);
     } else if (!check_sandbox(self, peer, &error)) {
         bus_call_fail(self, error);
@@ -246,6 +258,12 @@ int
 qd_bus_call_act(QdBusService *service, sd_bus_message *message, QdBusActFunc act)
 {
     return bus_call_run(service, message, &(QdBusCall){ .act = act });
+}
+
+int
+qd_bus_call_act_for_all(QdBusService *service, sd_bus_message *message, QdBusActFunc act)
+{
+    return bus_call_run(service, message, &(QdBusCall){ .act = act, .is_for_all = TRUE });
 }
 
 int

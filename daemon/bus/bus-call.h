@@ -71,6 +71,8 @@ int qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdC
  * Returns: 1, for the handler to return
  */
 int qd_bus_call_act(QdBusService *service, sd_bus_message *message, QdBusActFunc act);
+/* The same for all callers; @act looks itself at what @peer may do. */
+int qd_bus_call_act_for_all(QdBusService *service, sd_bus_message *message, QdBusActFunc act);
 /* The same for sandboxed applications that are known; they need no grant; BAD_PARAMETER for all else. */
 int qd_bus_call_act_for_application(QdBusService *service, sd_bus_message *message, QdBusActFunc act);
 

@@ -7,8 +7,10 @@
 
 #include <time.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/name-set.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/notify/changes.h"
 
@@ -21,6 +23,7 @@
 
 struct QdBusChanges {
     sd_bus *bus;
+    QdPeers *peers;
     sd_event *event;
     QdBusChangesHooks hooks;
     sd_event_source *timer; /* exists while signals must wait */
@@ -30,11 +33,12 @@ struct QdBusChanges {
 };
 
 QdBusChanges *
-qd_bus_changes_new(sd_bus *bus, sd_event *event, const QdBusChangesHooks *hooks)
+qd_bus_changes_new(sd_bus *bus, QdPeers *peers, sd_event *event, const QdBusChangesHooks *hooks)
 {
     QdBusChanges *self = g_new0(QdBusChanges, 1);
 
     self->bus = sd_bus_ref(bus);
+    self->peers = peers;
     self->event = sd_event_ref(event);
     self->hooks = *hooks;
     self->changes = qd_changes_new();
@@ -56,15 +60,34 @@ qd_bus_changes_free(QdBusChanges *self)
     return NULL;
 }
 
-static int
-append_names(sd_bus_message *signal, const QdNameSet *set)
+/* What one listener may be told. */
+typedef struct Names {
+    const QdAccess *access; /* (nullable): everything */
+    gboolean (*has_any)(const QdAccess *access, QdAccessKind kind);
+    gboolean (*has)(const QdAccess *access, QdAccessKind kind, const char *name);
+    const QdNameSet *set;
+} Names;
+
+static GPtrArray *
+list_names(const Names *self)
 {
-    g_autoptr(GPtrArray) names = qd_name_set_list(set);
+    g_autoptr(GPtrArray) all = qd_name_set_list(self->set);
+    GPtrArray *names = g_ptr_array_new();
+
+    if (qd_name_set_is_all(self->set) && (self->access == NULL || self->has_any(self->access, QD_ACCESS_READ)))
+        g_ptr_array_add(names, (gpointer) ALL_NAMES);
+    for (guint i = 0; i < all->len; i++)
+        if (self->access == NULL || self->has(self->access, QD_ACCESS_READ, all->pdata[i]))
+            g_ptr_array_add(names, all->pdata[i]);
+    return names;
+}
+
+static int
+append_names(sd_bus_message *signal, const GPtrArray *names)
+{
     int r;
 
     r = sd_bus_message_open_container(signal, 'a', "s");
-    if (r >= 0 && qd_name_set_is_all(set))
-        r = sd_bus_message_append(signal, "s", ALL_NAMES);
     for (guint i = 0; r >= 0 && i < names->len; i++)
         r = qd_bus_append_text(signal, names->pdata[i]);
     if (r < 0)
@@ -73,19 +96,28 @@ append_names(sd_bus_message *signal, const QdNameSet *set)
     return sd_bus_message_close_container(signal);
 }
 
+/* One that may not see everything learns of no other commits. */
 static void
-send_changed(QdBusChanges *self)
+send_changed(const char *name, const QdAccess *access, void *user_data)
 {
+    const QdBusChanges *self = user_data;
+    g_autoptr(GPtrArray) tables = list_names(&(Names){ access, qd_access_has_tables, qd_access_has_table, self->changes->tables });
+    g_autoptr(GPtrArray) graphs = list_names(&(Names){ access, qd_access_has_graphs, qd_access_has_graph, self->changes->graphs });
     sd_bus_message *signal = NULL;
     int r;
 
+    if (access != NULL && !qd_access_has_all(access, QD_ACCESS_READ) && tables->len == 0 && graphs->len == 0)
+        return;
+
     r = sd_bus_message_new_signal(self->bus, &signal, QD_BUS_PATH, QD_BUS_INTERFACE, "Changed");
+    if (r >= 0 && name != NULL)
+        r = sd_bus_message_set_destination(signal, name);
     if (r >= 0)
         r = sd_bus_message_append(signal, "t", self->generation);
     if (r >= 0)
-        r = append_names(signal, self->changes->tables);
+        r = append_names(signal, tables);
     if (r >= 0)
-        r = append_names(signal, self->changes->graphs);
+        r = append_names(signal, graphs);
     /* Fails when the connection is gone; then there are no listeners. */
     if (r >= 0)
         (void) sd_bus_send(self->bus, signal, NULL);
@@ -98,7 +130,7 @@ qd_bus_changes_flush(QdBusChanges *self)
     if (!self->pending)
         return;
 
-    send_changed(self);
+    qd_peers_tell(self->peers, QD_PEER_CHANGES, send_changed, self);
     if (self->hooks.sent != NULL)
         self->hooks.sent(self->generation, self->changes, self->hooks.user_data);
     self->pending = FALSE;

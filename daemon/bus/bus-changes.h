@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The signals of commits: Changed to all clients, Stale to those who subscribed. At once after a quiet time, then at least 40
- * ms apart with what was changed merged.
+ * The signals of commits: Changed to all that listen and may know of it, Stale to those who subscribed. At once after a quiet time,
+ * then at least 40 ms apart with what was changed merged.
  *
  * Place: room bus. Invariant: every commit that was given to qd_bus_changes_add() is covered by a signal that follows it.
  */
@@ -14,6 +14,7 @@
 
 typedef struct QdChanges QdChanges;
 typedef struct QdBusChanges QdBusChanges;
+typedef struct QdPeers QdPeers;
 
 typedef struct QdBusChangesHooks {
     /* (nullable) with each Changed, which is about @changes: for other signals due then */
@@ -26,6 +27,7 @@ typedef struct QdBusChangesHooks {
 /**
  * qd_bus_changes_new:
  * @bus: (transfer none): where to send
+ * @peers: (transfer none): those that listen
  * @event: (transfer none): for the timer
  * @hooks: (transfer none): copied
  *
@@ -33,11 +35,11 @@ typedef struct QdBusChangesHooks {
  *
  * Returns: (transfer full): nothing to tell yet
  */
-QdBusChanges *qd_bus_changes_new(sd_bus *bus, sd_event *event, const QdBusChangesHooks *hooks);
+QdBusChanges *qd_bus_changes_new(sd_bus *bus, QdPeers *peers, sd_event *event, const QdBusChangesHooks *hooks);
 
 /**
  * qd_bus_changes_free:
- * @self: (nullable) (transfer full): the changes; what waits is sent
+ * @self: (nullable) (transfer full): the changes; what waits is sent to subscribers and @peers, which are there still
  *
  * Returns: NULL
  */

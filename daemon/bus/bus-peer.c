@@ -22,6 +22,7 @@
 
 #define BUS_NAME "org.freedesktop.DBus"
 #define BUS_PATH "/org/freedesktop/DBus"
+#define CALLER_LEFT "the caller has left the bus before it was known which program it is: it has to wait for the answer"
 
 /* One process or sandbox. Kept while a name of it is on the bus or the engine holds what it was charged for. */
 typedef struct Payer {
@@ -44,6 +45,7 @@ struct QdPeer {
     Payer *payer;          /* NULL until the peer is known; owned by the table */
     QdBusProcess *process; /* between the second and third question */
     GArray *waiters;       /* of Waiter */
+    guint signals;         /* QdPeerSignals that it listens to */
     sd_bus_slot *match_slot;
     sd_bus_slot *question_slot;
 };
@@ -144,7 +146,7 @@ peer_leave(QdPeer *self)
     QdPeers *peers = self->peers;
 
     if (self->payer == NULL) {
-        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
         return;
     }
 
@@ -317,7 +319,7 @@ on_second_look(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
 
     self->question_slot = sd_bus_slot_unref(self->question_slot);
     if (sd_bus_message_is_method_error(message, NULL))
-        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
     else
         peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
     return 1;
@@ -374,7 +376,7 @@ on_credentials(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
 
     self->question_slot = sd_bus_slot_unref(self->question_slot);
     if (sd_bus_message_is_method_error(message, NULL)) {
-        peer_fail(self, QW_ERROR_CLOSED, "the caller has left the bus");
+        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
     } else if (read_credentials(message, &pid, &uid, &pid_fd) < 0) {
         peer_fail(self, QW_ERROR_INTERNAL, "cannot read the caller's credentials");
     } else if (is_foreign_user(uid)) {
@@ -453,12 +455,52 @@ qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *user_da
         peer_ask_kernel(peer);
 }
 
-gboolean
-qd_peers_has(const QdPeers *self, const char *name)
+const QdPeer *
+qd_peers_find(const QdPeers *self, const char *name)
 {
     const QdPeer *peer = g_hash_table_lookup(self->peers, name != NULL ? name : "");
 
-    return peer != NULL && peer->payer != NULL;
+    return peer != NULL && peer->payer != NULL ? peer : NULL;
+}
+
+gboolean
+qd_peers_has(const QdPeers *self, const char *name)
+{
+    return qd_peers_find(self, name) != NULL;
+}
+
+static void
+ignore_peer(const QdPeer *peer, const GError *error, void *user_data)
+{
+}
+
+void
+qd_peers_listen(QdPeers *self, const char *name, QdPeerSignals signals)
+{
+    QdPeer *peer;
+
+    if (!g_hash_table_contains(self->peers, name != NULL ? name : ""))
+        qd_peers_resolve(self, name, ignore_peer, NULL);
+    peer = g_hash_table_lookup(self->peers, name != NULL ? name : "");
+    if (peer != NULL)
+        peer->signals |= signals;
+}
+
+void
+qd_peers_tell(QdPeers *self, QdPeerSignals signals, QdPeerListenerFunc func, void *user_data)
+{
+    GHashTableIter iter;
+    gpointer value;
+
+    if (sd_bus_is_bus_client(self->bus) <= 0)
+        qd_peers_listen(self, NULL, signals);
+    g_hash_table_iter_init(&iter, self->peers);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const QdPeer *peer = value;
+
+        if (peer->payer != NULL && (peer->signals & signals) != 0)
+            func(peer->name[0] != '\0' ? peer->name : NULL, qd_client_get_access(peer->payer->client), user_data);
+    }
 }
 
 guint

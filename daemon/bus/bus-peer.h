@@ -11,14 +11,23 @@
 #include <glib.h>
 #include <systemd/sd-bus.h>
 
+typedef struct QdAccess QdAccess;
 typedef struct QdClient QdClient;
 typedef struct QdConfig QdConfig;
 typedef struct QdEngine QdEngine;
 typedef struct QdPeers QdPeers;
 typedef struct QdPeer QdPeer;
 
+/* Kinds of signals. */
+typedef enum QdPeerSignals {
+    QD_PEER_CHANGES = 1 << 0, /* Changed, and PropertiesChanged of what changes with it */
+    QD_PEER_GRAPHS = 1 << 1,  /* TinySPARQL's GraphUpdated */
+} QdPeerSignals;
+
 /* Called once: with @peer (borrowed), or with NULL and the reason. */
 typedef void (*QdPeerFunc)(const QdPeer *peer, const GError *error, void *user_data);
+/* @name: (nullable): a destination; @access: (nullable): what it may do; NULL: everything */
+typedef void (*QdPeerListenerFunc)(const char *name, const QdAccess *access, void *user_data);
 /* @name (nullable on a connection without a bus) has left. */
 typedef void (*QdPeerGoneFunc)(const char *name, void *user_data);
 
@@ -73,6 +82,21 @@ void qd_peers_resolve(QdPeers *self, const char *name, QdPeerFunc func, void *us
  * Returns: whether it is known and has not left
  */
 gboolean qd_peers_has(const QdPeers *self, const char *name);
+
+/* (transfer none) (nullable): NULL: it is not known yet, or has left. @name: as qd_peers_resolve() takes it. */
+const QdPeer *qd_peers_find(const QdPeers *self, const char *name);
+
+/* From now on, and until it leaves, @name listens to @signals. It is looked up if it is not known. */
+void qd_peers_listen(QdPeers *self, const char *name, QdPeerSignals signals);
+
+/**
+ * qd_peers_tell:
+ * @self: the peers
+ * @signals: one kind
+ * @func: called from within for each peer that is known and listens; without a bus for the other end
+ * @user_data: for @func
+ */
+void qd_peers_tell(QdPeers *self, QdPeerSignals signals, QdPeerListenerFunc func, void *user_data);
 
 /**
  * qd_peers_get_n_clients:

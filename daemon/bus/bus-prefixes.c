@@ -4,7 +4,9 @@
  */
 #include "daemon/bus/bus-prefixes.h"
 
+#include "daemon/base/access.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/call/call-classes.h"
 
@@ -27,6 +29,42 @@ are_equal(const GPtrArray *a, const GPtrArray *b)
     return TRUE;
 }
 
+/* As sd_bus_emit_properties_changed() writes it, which sends to all. */
+static void
+send_changed(const char *name, const QdAccess *access, void *user_data)
+{
+    const QdBusPrefixes *self = user_data;
+    sd_bus_message *signal = NULL;
+    int r;
+
+    if (access != NULL && !qd_access_has_any(access, QD_ACCESS_READ))
+        return;
+
+    r = sd_bus_message_new_signal(self->service->bus, &signal, QD_BUS_PATH, "org.freedesktop.DBus.Properties", "PropertiesChanged");
+    if (r >= 0 && name != NULL)
+        r = sd_bus_message_set_destination(signal, name);
+    if (r >= 0)
+        r = sd_bus_message_append(signal, "s", QD_BUS_INTERFACE);
+    if (r >= 0)
+        r = sd_bus_message_open_container(signal, 'a', "{sv}");
+    if (r >= 0)
+        r = sd_bus_message_open_container(signal, 'e', "sv");
+    if (r >= 0)
+        r = sd_bus_message_append(signal, "s", "Prefixes");
+    if (r >= 0)
+        r = sd_bus_message_open_container(signal, 'v', "a{ss}");
+    if (r >= 0)
+        r = qd_bus_prefixes_append(self, signal);
+    for (guint i = 0; r >= 0 && i < 3; i++)
+        r = sd_bus_message_close_container(signal);
+    if (r >= 0)
+        r = sd_bus_message_append(signal, "as", 0);
+    /* Fails when the connection is gone; then there are no listeners. */
+    if (r >= 0)
+        (void) sd_bus_send(self->service->bus, signal, NULL);
+    sd_bus_message_unref(signal);
+}
+
 /* What cannot be read stays as it was. */
 static void
 on_done(QdCall *call, void *user_data)
@@ -36,7 +74,7 @@ on_done(QdCall *call, void *user_data)
     if (call->result.error == NULL && !are_equal(self->pairs, call->result.messages)) {
         g_ptr_array_unref(self->pairs);
         self->pairs = g_ptr_array_ref(call->result.messages);
-        (void) sd_bus_emit_properties_changed(self->service->bus, QD_BUS_PATH, QD_BUS_INTERFACE, "Prefixes", NULL);
+        qd_peers_tell(self->service->peers, QD_PEER_CHANGES, send_changed, self);
     }
     self->call = qd_call_free(self->call);
     if (self->again)

@@ -11,6 +11,7 @@
 typedef struct QdBusCall QdBusCall;
 typedef struct QdBusChanges QdBusChanges;
 typedef struct QdBusJobs QdBusJobs;
+typedef struct QdBusListeners QdBusListeners;
 typedef struct QdBusPrefixes QdBusPrefixes;
 typedef struct QdBusSubscriptions QdBusSubscriptions;
 typedef struct QdBusTracker QdBusTracker;
@@ -32,6 +33,7 @@ struct QdBusService {
     QdPeers *peers;
     QdBusChanges *changes;
     QdBusJobs *jobs;
+    QdBusListeners *listeners;
     QdBusPrefixes *prefixes;
     QdBusSubscriptions *subscriptions;
     QdBusTracker *tracker;

@@ -8,6 +8,7 @@
 #include "daemon/bus/bus-call.h"
 #include "daemon/bus/bus-changes.h"
 #include "daemon/bus/bus-job.h"
+#include "daemon/bus/bus-listeners.h"
 #include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-prefixes.h"
 #include "daemon/bus/bus-private.h"
@@ -56,7 +57,7 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
     self->engine = engine;
     self->hooks = *hooks;
     self->peers = qd_peers_new(bus, engine, on_peer_gone, self);
-    self->changes = qd_bus_changes_new(bus, event, &changes_hooks);
+    self->changes = qd_bus_changes_new(bus, self->peers, event, &changes_hooks);
     self->jobs = qd_bus_jobs_new(self, error);
     if (self->jobs == NULL)
         return NULL;
@@ -65,6 +66,9 @@ qd_bus_service_new(sd_bus *bus, sd_event *event, QdEngine *engine, const QdBusSe
         return NULL;
     self->prefixes = qd_bus_prefixes_new(self);
     self->tracker = qd_bus_tracker_new(self);
+    self->listeners = qd_bus_listeners_new(self, error);
+    if (self->listeners == NULL)
+        return NULL;
 
     r = sd_bus_add_object_vtable(bus, &self->query_slot, QD_BUS_PATH, QD_BUS_INTERFACE, qd_bus_query_vtable, self);
     if (r >= 0)
@@ -87,10 +91,13 @@ qd_bus_service_free(QdBusService *self)
     sd_bus_slot_unref(self->query_slot);
     sd_bus_slot_unref(self->manager_slot);
     (void) qd_bus_tracker_free(self->tracker);
-    (void) qd_peers_free(self->peers); /* answers calls of peers that are not known yet */
+    (void) qd_bus_listeners_free(self->listeners);
+    if (self->changes != NULL)
+        qd_bus_changes_flush(self->changes); /* tells the subscriptions, too */
+    (void) qd_peers_free(self->peers);       /* answers calls of peers that are not known yet */
     g_assert(self->calls.length == 0);
     (void) qd_bus_jobs_free(self->jobs);
-    (void) qd_bus_changes_free(self->changes); /* tells the subscriptions, too */
+    (void) qd_bus_changes_free(self->changes);
     (void) qd_bus_subscriptions_free(self->subscriptions);
     (void) qd_bus_prefixes_free(self->prefixes);
     sd_event_unref(self->event);

@@ -6,11 +6,13 @@
 
 #include <string.h>
 
+#include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/bus/bus-args.h"
 #include "daemon/bus/bus-call.h"
 #include "daemon/bus/bus-error.h"
+#include "daemon/bus/bus-peer.h"
 #include "daemon/bus/bus-private.h"
 #include "daemon/bus/bus-reply.h"
 #include "daemon/bus/bus-tracker-input.h"
@@ -338,33 +340,56 @@ qd_bus_tracker_set_mode(QdBusTracker *self, QdTrackerMode mode)
                g_strerror(-r));
 }
 
+/* What happened in one graph. */
+typedef struct Update {
+    sd_bus *bus;
+    const char *graph;
+    const gint32 *ids;
+    const gint32 *events;
+    guint n_events;
+} Update;
+
 static void
-send_updated(const char *graph, const gint32 *ids, const gint32 *events, guint n_events, void *user_data)
+send_updated(const char *name, const QdAccess *access, void *user_data)
 {
-    const QdBusTracker *self = user_data;
+    const Update *update = user_data;
     sd_bus_message *signal = NULL;
     int r;
 
-    r = sd_bus_message_new_signal(self->service->bus, &signal, QD_BUS_TRACKER_PATH, QD_BUS_TRACKER_INTERFACE, "GraphUpdated");
+    if (access != NULL && !qd_access_has_graph(access, QD_ACCESS_READ, update->graph))
+        return;
+
+    r = sd_bus_message_new_signal(update->bus, &signal, QD_BUS_TRACKER_PATH, QD_BUS_TRACKER_INTERFACE, "GraphUpdated");
+    if (r >= 0 && name != NULL)
+        r = sd_bus_message_set_destination(signal, name);
     if (r >= 0)
-        r = qd_bus_append_text(signal, graph);
+        r = qd_bus_append_text(signal, update->graph);
     if (r >= 0)
         r = sd_bus_message_open_container(signal, 'a', "{ii}");
-    for (guint i = 0; r >= 0 && i < n_events; i++)
-        r = sd_bus_message_append(signal, "{ii}", events[i], ids[i]);
+    for (guint i = 0; r >= 0 && i < update->n_events; i++)
+        r = sd_bus_message_append(signal, "{ii}", update->events[i], update->ids[i]);
     if (r >= 0)
         r = sd_bus_message_close_container(signal);
     /* Fails when the connection is gone; then there are no listeners. */
     if (r >= 0)
-        (void) sd_bus_send(self->service->bus, signal, NULL);
+        (void) sd_bus_send(update->bus, signal, NULL);
     sd_bus_message_unref(signal);
+}
+
+static void
+tell_graph(const char *graph, const gint32 *ids, const gint32 *events, guint n_events, void *user_data)
+{
+    const QdBusTracker *self = user_data;
+    Update update = { self->service->bus, graph, ids, events, n_events };
+
+    qd_peers_tell(self->service->peers, QD_PEER_GRAPHS, send_updated, &update);
 }
 
 void
 qd_bus_tracker_tell(QdBusTracker *self, const QdChanges *changes)
 {
     if (self->slot != NULL && changes->resources != NULL)
-        qd_resource_events_foreach(changes->resources, send_updated, self);
+        qd_resource_events_foreach(changes->resources, tell_graph, self);
 }
 
 void

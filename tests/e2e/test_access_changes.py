@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grants that are taken back end what runs by them."""
+"""Grants that are taken back end what runs by them; and what an application hears of commits."""
+import contextlib
 import os
+import signal
 
 import pytest
+from gi.repository import Gio, GLib
 
-from harness import MANAGER, NAME, BusError, options, wait_until
-from sandboxes import GRAPHS, grants, make_world, needs_sandbox, refused  # noqa: F401
+from harness import MANAGER, NAME, PATH, BusError, Caller, memory_file, options, wait_until
+from sandboxes import GRAPHS, OTHER, grants, make_world, needs_sandbox, refused  # noqa: F401
 from test_subscribe import SUBSCRIPTION, Ear, spin, subscribe
 from test_transactions import do
 from wire_client import RemoteError
@@ -159,3 +162,145 @@ def test_a_job(make_world):
         assert error[0].unpack()[0].endswith("AccessDenied")
     finally:
         os.close(reading)
+
+
+# --- what is heard ------------------------------------------------------------------------------------------------------------
+
+PROPERTIES = "org.freedesktop.DBus.Properties"
+TRACKER, TRACKER_PATH = "org.freedesktop.Tracker3.Endpoint", "/org/freedesktop/Tracker3/Endpoint"
+TINYSPARQL = "\n[Daemon]\ntinysparql=on\n"
+
+
+class Everything:
+    """All signals of the daemon that reach one caller, in order; it has made itself heard wherever it can."""
+
+    def __init__(self, caller):
+        self.caller, self.heard = caller, []
+        for interface, path in ((None, PATH), (None, TRACKER_PATH)):
+            caller.connection.signal_subscribe(NAME, interface, None, path, None, Gio.DBusSignalFlags.NONE, self.on_signal)
+        for arguments in ((PROPERTIES, "Get", "(ss)", (NAME, "Generation"), PATH), (PROPERTIES, "GetAll", "(s)", (NAME,), PATH),
+                          (PROPERTIES, "GetAll", "(s)", (TRACKER,), TRACKER_PATH),
+                          ("org.freedesktop.DBus.Peer", "Ping", None, (), TRACKER_PATH)):
+            with contextlib.suppress(BusError):
+                caller.call(arguments[1], arguments[2], *arguments[3], interface=arguments[0], path=arguments[4])
+
+    def on_signal(self, _connection, _sender, _path, _interface, signal, arguments):
+        self.heard.append((signal, arguments.unpack()))
+
+    def wait(self, condition):
+        spin(lambda: any(condition(*one) for one in self.heard), "a signal")
+
+    def names(self):
+        """What is in all that was heard but generations and paths."""
+        return " ".join(str(arguments[1:]) if signal == "Changed" else str(arguments) for signal, arguments in self.heard)
+
+
+@pytest.fixture
+def heard(make_world):
+    """Everything that is heard by (the user, an application that may see one table and one graph, one that may see nothing)."""
+    world, sandboxes = make_world(grants(f"read=table:t;graph:{GRAPHS}music") + TINYSPARQL)
+    world.update("CREATE TABLE t(a)")
+    world.update("CREATE TABLE secret(a)")
+    callers = (world.caller(), sandboxes.caller(), sandboxes.caller(OTHER))
+    return (world, *(Everything(caller) for caller in callers))
+
+
+def commit(world):
+    """Some commits, the last of them to the table that may be seen."""
+    world.update("INSERT INTO secret VALUES(1)")
+    world.update("CREATE TABLE hidden(a)")
+    world.update(f"INSERT DATA {{ GRAPH <{GRAPHS}mail> {{ <urn:s> <urn:p> 1 }} }}", language="sparql")
+    world.update(f"INSERT DATA {{ GRAPH <{GRAPHS}music> {{ <urn:m> <urn:p> 1 }} }}", language="sparql")
+    return world.update("INSERT INTO t VALUES(1)")[2]
+
+
+def test_who_hears_of_commits(heard):
+    world, user, some, none = heard
+    for ear in (user, some, none):
+        ear.heard.clear()
+    generation = commit(world)
+    for ear in (user, some):
+        ear.wait(lambda signal, arguments: signal == "Changed" and arguments[0] == generation)
+    for ear in (some, none):  # what was sent before has come with the answer
+        with contextlib.suppress(BusError):
+            ear.caller.call("Ping", interface="org.freedesktop.DBus.Peer")
+        spin(lambda: True, "a turn")
+    for name in ("secret", "hidden", f"{GRAPHS}mail"):
+        assert name in user.names() and name not in some.names(), name
+    assert f"{GRAPHS}music" in some.names() and "'t'" in some.names()
+    assert {signal for signal, _ in some.heard} == {signal for signal, _ in user.heard} == {"Changed", "GraphUpdated"}
+    assert none.heard == []
+
+
+def test_a_commit_of_others_only_is_not_heard(heard):
+    """Not even that there was one."""
+    world, user, some, none = heard
+    for ear in (user, some, none):
+        ear.heard.clear()
+    generation = world.update("INSERT INTO secret VALUES(1)")[2]
+    user.wait(lambda signal, arguments: signal == "Changed" and arguments[0] == generation)
+    for ear in (some, none):
+        ear.caller.call("Ping", interface="org.freedesktop.DBus.Peer")
+        spin(lambda: True, "a turn")
+        assert ear.heard == []
+
+
+def test_stored_prefixes(heard):
+    world, user, some, none = heard
+    with memory_file(b"@prefix hidden: <http://example.org/hidden#> . hidden:a hidden:b hidden:c .") as fd:
+        world.call("Import", "(hsa{sv})", 0, "turtle", options({}), fds=[fd])
+    for ear in (user, some):
+        ear.wait(lambda signal, arguments: signal == "PropertiesChanged" and "hidden" in arguments[1]["Prefixes"])
+    none.caller.call("Ping", interface="org.freedesktop.DBus.Peer")
+    spin(lambda: True, "a turn")
+    assert none.heard == []
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_properties(make_world, is_known):
+    """Also those of a connection whose first call this is."""
+    world, sandboxes = make_world(grants("read=table:t"))
+    world.update("CREATE TABLE t(a)")
+
+    def ask(caller, method, signature, *arguments):
+        if is_known:
+            with contextlib.suppress(BusError):
+                caller.query("SELECT 1")
+        return caller.call(method, signature, *arguments, interface=PROPERTIES)[0].unpack()[0]
+
+    def callers():
+        return world.caller(), sandboxes.caller(), sandboxes.caller(OTHER)
+
+    user, some, none = (ask(caller, "GetAll", "(s)", NAME) for caller in callers())
+    assert user == some and set(user) - set(none) == {"Generation", "Prefixes"}
+    assert user["Generation"] > 0 and none["Version"] == user["Version"]
+    for name in ("Generation", "Prefixes"):
+        user, some = (ask(caller, "Get", "(ss)", NAME, name) for caller in callers()[:2])
+        assert user == some
+        refused(sandboxes.caller(OTHER), "call", "Get", "(ss)", NAME, name, interface=PROPERTIES)
+    assert "Health" in ask(world.caller(), "GetAll", "(s)", "")
+    with pytest.raises(BusError):
+        ask(sandboxes.caller(), "Get", "(ss)", NAME, "Nothing")
+
+
+def test_a_caller_that_does_not_wait(bus):
+    """Which process it was cannot be known any more: nothing is done, and the journal says so."""
+    bus.update("CREATE TABLE t(a)")
+    pid, caller = bus.daemon_pid(), Caller(bus.address)
+    name = caller.connection.get_unique_name()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        body = GLib.Variant("(ssa{sv}a{sv})", ("sql", "INSERT INTO t VALUES(1)", {}, {}))
+        caller.connection.call(NAME, PATH, NAME, "Update", body, None, Gio.DBusCallFlags.NONE, -1, None, None)
+        caller.connection.flush_sync(None)
+        caller.close()
+        wait_until(lambda: not bus.bus_call("NameHasOwner", "(s)", name)[0], "the caller's end")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+    def log():
+        with open(os.path.join(bus.folder, "log"), encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+
+    wait_until(lambda: "Update was refused: the caller has left the bus" in log(), "the line in the journal")
+    assert bus.query("SELECT count(*) FROM t") == [(0,)]

@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, Caller, Session, drop_in, program, ptrace_reap, ptrace_stop, run,
-                     show, systemctl, thread_state, unit_log, wait_until, write)
+from session import (ACTIVATION, CONFIG, NAME, PATH, STORE, UNIT, UNITS, Caller, Session, drop_in, program, ptrace_reap,
+                     ptrace_stop, run, show, systemctl, thread_state, unit_log, wait_until, write)
 from harness import BusError
 from wire_client import CutOff, RemoteError
 from wire_reader import WireReader
@@ -351,6 +351,47 @@ def test_named_store(session):
     again = run("queryctl", "store", "create", "music")
     assert again.returncode != 0 and "music" in again.stderr
     assert "music" in run("queryctl", "store", "list", check=True).stdout
+
+
+APPLICATION = "org.example.Music"
+OWN_UNIT = f"queryd@app.{APPLICATION}.service"
+
+
+def in_scope(*command):
+    """As a program of a Flatpak application: in the scope that Flatpak asks systemd for."""
+    unit = f"app-flatpak-{APPLICATION}-{os.getpid()}.scope"
+    scope = ("systemd-run", "--user", "--scope", "--quiet", "--collect", f"--unit={unit}", *command)
+    path = [f"--setenv={name}={os.environ[name]}" for name in ("PATH", "LD_LIBRARY_PATH")]
+    # only a process of the session's manager can be moved into a scope of it
+    return run("systemd-run", "--user", "--quiet", "--wait", "--pipe", "--collect", *path, *scope)
+
+
+def test_store_of_an_application(session):
+    """OpenStore has systemd start the unit of the application's own store, where it may do everything."""
+    opened = in_scope("busctl", "--user", "call", NAME, PATH, NAME, "OpenStore")
+    assert opened.returncode == 0 and opened.stdout == f's "{NAME}.app.{APPLICATION}"\n', opened.stderr
+    wait_until(lambda: session.has_owner(f"{NAME}.app.{APPLICATION}"), "the store's daemon")
+    assert session.owner_pid(f"{NAME}.app.{APPLICATION}") == session.main_pid(OWN_UNIT), "systemd started it, not queryd"
+    pid = session.main_pid(OWN_UNIT)
+    again = in_scope("busctl", "--user", "call", NAME, PATH, NAME, "OpenStore")
+    assert again.stdout == opened.stdout and session.main_pid(OWN_UNIT) == pid
+    for text in ("CREATE TABLE t(a)", "INSERT INTO t VALUES(42)"):
+        done = in_scope("queryctl", "--store", f"app.{APPLICATION}", "update", text)
+        assert done.returncode == 0, done.stderr
+    assert "42" in run("queryctl", "--store", f"app.{APPLICATION}", "sql", "SELECT a FROM t", check=True).stdout
+    # in the other store it is the same application, by its scope alone: under PrivateUsers= no root can be looked at
+    refused = in_scope("queryctl", "sql", "SELECT 1")
+    assert refused.returncode != 0 and f"application '{APPLICATION}'" in refused.stderr, refused.stderr
+    systemctl("stop", OWN_UNIT)
+
+
+def test_store_of_an_application_that_cannot_start(session):
+    """The answer is systemd's reason, and no daemon is started outside of its unit."""
+    write(os.path.join(UNITS, OWN_UNIT), "[Service]\n")
+    systemctl("daemon-reload")
+    done = in_scope("gdbus", "call", "--session", "-d", NAME, "-o", PATH, "-m", NAME + ".OpenStore")
+    assert done.returncode != 0 and f"store 'app.{APPLICATION}'" in done.stderr, done.stderr
+    assert not session.has_owner(f"{NAME}.app.{APPLICATION}")
 
 
 def test_unknown_store(session):
