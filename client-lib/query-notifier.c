@@ -242,9 +242,8 @@ static void
 ask_to_hear(QueryNotifier *self, GDBusConnection *bus)
 {
     g_dbus_connection_call(bus, query_bus_get_name(query_connection_get_bus(self->connection)), QUERY_BUS_OBJECT_PATH,
-                           "org.freedesktop.DBus.Properties", "Get",
-                           g_variant_new("(ss)", QUERY_BUS_INTERFACE, "Generation"), NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, -1,
-                           NULL, on_heard, weak_ref_new(self));
+                           "org.freedesktop.DBus.Properties", "Get", g_variant_new("(ss)", QUERY_BUS_INTERFACE, "Generation"), NULL,
+                           G_DBUS_CALL_FLAGS_NO_AUTO_START, -1, NULL, on_heard, weak_ref_new(self));
 }
 
 static void

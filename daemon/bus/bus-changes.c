@@ -60,7 +60,7 @@ qd_bus_changes_free(QdBusChanges *self)
     return NULL;
 }
 
-/* What one listener may be told. */
+/* Of what one listener may hear. */
 typedef struct Names {
     const QdAccess *access; /* (nullable): everything */
     gboolean (*has_any)(const QdAccess *access, QdAccessKind kind);

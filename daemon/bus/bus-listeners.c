@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A filter sees each call before sd-bus answers it. Properties of a caller that is known and not sandboxed are left to sd-bus; for
- * the others they are read here, from the same table, once it is known who asks.
+ * A filter sees each call before sd-bus answers it. For a caller that is known and not sandboxed, sd-bus reads the properties. For
+ * others they are read here, from the same table, once the caller is known.
  */
 #include "daemon/bus/bus-listeners.h"
 

@@ -4,7 +4,7 @@
  *
  * What a query reads follows from the schema (a view may be redefined), in SPARQL from the stored prefixes. When these change
  * the query is looked at again by a worker, one at a time; until that is done any change touches it. A client that may not see
- * everything is told of none until then, and of one in any case after it.
+ * everything hears of none until then, and of one in any case after it.
  */
 #include "daemon/bus/bus-subscribe.h"
 
@@ -177,7 +177,7 @@ end_silence(Subscription *subscription)
     qd_subscription_index_rearm(subscription->all->index); /* a commit of the silence may have touched it */
 }
 
-/* Its client learns why when it asks again. Another failure is told once: who drops a table that was granted is not its business.
+/* Its client learns why when it asks again. Another failure is reported once.
  */
 static void
 fail_look(Subscription *subscription, gboolean is_denied)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sandboxes of applications: bubblewrap's, with the file that Flatpak lays into its own; xdg-dbus-proxy runs inside, as it does there."""
+"""Sandboxes of applications: bubblewrap's, with the file that Flatpak lays into its own.
+
+xdg-dbus-proxy runs inside, as it does there.
+"""
 import contextlib
 import os
 import shutil
