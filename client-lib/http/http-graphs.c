@@ -161,8 +161,8 @@ import_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable 
 static void
 on_imported(GObject *source, GAsyncResult *result, gpointer user_data)
 {
-    const Upload *upload = g_task_get_task_data(G_TASK(result));
-    QhttpExchange *exchange = qhttp_exchange_ref(upload->exchange);
+    Upload *upload = user_data;
+    QhttpExchange *exchange = upload->exchange;
     g_autoptr(GError) error = NULL;
 
     if (!g_task_propagate_boolean(G_TASK(result), &error)) {
@@ -175,19 +175,23 @@ on_imported(GObject *source, GAsyncResult *result, gpointer user_data)
         qhttp_exchange_respond(exchange, upload->was_there ? 204 : 201, NULL, NULL);
     }
     qhttp_service_end_import(exchange->service);
-    qhttp_exchange_unref(exchange);
+    upload_free(upload);
 }
 
-/* One at a time: the daemon takes one job of a client. */
+/*
+ * One at a time: the daemon takes one job of a client. The upload is not the task's to free: its thread may drop the last reference
+ * of the task, and exchanges are counted in the main thread only.
+ */
 static void
 start_import(QhttpExchange *exchange)
 {
+    Upload *upload = g_steal_pointer(&exchange->handler_data);
     g_autoptr(GTask) task = NULL;
     g_autoptr(GError) error = NULL;
     QueryConnection *connection = qhttp_service_get_connection(exchange->service, &error);
 
-    task = g_task_new(connection, exchange->cancellable, on_imported, NULL);
-    g_task_set_task_data(task, g_steal_pointer(&exchange->handler_data), upload_free);
+    task = g_task_new(connection, exchange->cancellable, on_imported, upload);
+    g_task_set_task_data(task, upload, NULL);
     if (connection == NULL)
         g_task_return_error(task, g_steal_pointer(&error));
     else

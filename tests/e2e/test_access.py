@@ -132,7 +132,9 @@ def test_a_mistake_grants_nothing(make_world, mistake):
     refused(caller, "query", "SELECT count(*) FROM plays")
     with open(os.path.join(world.folder, "log"), encoding="utf-8", errors="replace") as stream:
         log = stream.read()
-    assert f"queryd.conf:5: [Access {APPLICATION}] {mistake.split('=', maxsplit=1)[0]}: " in log
+    with open(os.path.join(world.folder, "home/.config/queryd/queryd.conf"), encoding="utf-8") as stream:
+        line = stream.read().splitlines().index(mistake) + 1
+    assert f"queryd.conf:{line}: [Access {APPLICATION}] {mistake.split('=', maxsplit=1)[0]}: " in log
     assert "the group grants nothing" in log
 
 
