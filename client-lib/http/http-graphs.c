@@ -179,8 +179,8 @@ on_imported(GObject *source, GAsyncResult *result, gpointer user_data)
 }
 
 /*
- * One at a time: the daemon takes one job of a client. The upload is not the task's to free: its thread may drop the last reference
- * of the task, and exchanges are counted in the main thread only.
+ * One at a time: the daemon takes one job of a client. The task does not own the upload, since its thread may drop its last
+ * reference: exchanges are counted in the main thread only.
  */
 static void
 start_import(QhttpExchange *exchange)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A filter sees each call before sd-bus answers it. For a caller that is known and not sandboxed, sd-bus reads the properties. For
- * others they are read here, from the same table, once the caller is known.
+ * others they are read here, from the same table, once the caller is known. So one that has read a property hears of all commits
+ * that follow.
  */
 #include "daemon/bus/bus-listeners.h"
 
@@ -31,6 +32,15 @@ may_read(const QdPeer *peer)
     const QdAccess *access = qd_client_get_access(qd_peer_get_client(peer));
 
     return access == NULL || qd_access_has_any(access, QD_ACCESS_READ);
+}
+
+static const sd_bus_vtable *
+find_property(const char *name)
+{
+    for (const sd_bus_vtable *entry = qd_bus_query_vtable; entry->type != _SD_BUS_VTABLE_END; entry++)
+        if (entry->type == _SD_BUS_VTABLE_PROPERTY && g_str_equal(entry->x.property.member, name))
+            return entry;
+    return NULL;
 }
 
 static int
@@ -80,24 +90,21 @@ static void
 act_get(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
 {
     g_autoptr(GError) error = NULL;
-    const sd_bus_vtable *entry = qd_bus_query_vtable;
     sd_bus_message *reply = NULL;
     const char *name = NULL;
     int r;
 
-    if (!may_read(peer)) {
+    r = sd_bus_message_rewind(message, TRUE);
+    if (r >= 0)
+        r = sd_bus_message_read(message, "ss", NULL, &name);
+    if (r >= 0 && !may_read(peer) && g_strv_contains(guarded, name)) {
         (void) qd_peer_deny(peer, &error);
         qd_bus_reply_error(message, error);
         return;
     }
-    r = sd_bus_message_rewind(message, TRUE);
-    if (r >= 0)
-        r = sd_bus_message_read(message, "ss", NULL, &name);
-    while (r >= 0 && (entry->type != _SD_BUS_VTABLE_PROPERTY || !g_str_equal(entry->x.property.member, name)))
-        entry++;
     if (r >= 0)
         r = sd_bus_message_new_method_return(message, &reply);
-    answer(message, reply, r < 0 ? r : append_value(service, entry, reply));
+    answer(message, reply, r < 0 ? r : append_value(service, find_property(name), reply));
 }
 
 static void
@@ -131,7 +138,7 @@ find_act(sd_bus_message *message)
 
     if (sd_bus_message_is_method_call(message, NULL, "Get") && sd_bus_message_has_signature(message, "ss") &&
         sd_bus_message_read(message, "ss", &interface, &name) > 0 && g_str_equal(interface, QD_BUS_INTERFACE) &&
-        g_strv_contains(guarded, name))
+        find_property(name) != NULL)
         act = act_get;
     else if (sd_bus_message_is_method_call(message, NULL, "GetAll") && sd_bus_message_has_signature(message, "s") &&
              sd_bus_message_read(message, "s", &interface) > 0 &&

@@ -278,6 +278,7 @@ def test_properties(make_world, is_known):
         user, some = (ask(caller, "Get", "(ss)", NAME, name) for caller in callers()[:2])
         assert user == some
         refused(sandboxes.caller(OTHER), "call", "Get", "(ss)", NAME, name, interface=PROPERTIES)
+    assert ask(sandboxes.caller(OTHER), "Get", "(ss)", NAME, "Version") == none["Version"]
     assert "Health" in ask(world.caller(), "GetAll", "(s)", "")
     with pytest.raises(BusError):
         ask(sandboxes.caller(), "Get", "(ss)", NAME, "Nothing")
@@ -304,3 +305,22 @@ def test_a_caller_that_does_not_wait(bus):
 
     wait_until(lambda: "Update was refused: the caller has left the bus" in log(), "the line in the journal")
     assert bus.query("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_a_proxy_object_hears(bus):
+    """GLib's asks for the properties by itself, also when the daemon has a new owner: it hears all commits, with their names."""
+    bus.update("CREATE TABLE t(a)")
+    with contextlib.closing(Caller(bus.address)) as caller:
+        proxy = Gio.DBusProxy.new_sync(caller.connection, Gio.DBusProxyFlags.NONE, None, NAME, PATH, NAME, None)
+        heard = []
+        proxy.connect("g-signal", lambda _proxy, _sender, name, arguments: heard.append((name, arguments.unpack())))
+        for table in ("t", "u"):
+            generation = bus.update(f"CREATE TABLE IF NOT EXISTS {table}(a)")[2]
+            generation = bus.update(f"INSERT INTO {table} VALUES(1)")[2]
+            spin(lambda g=generation, t=table: any(n == "Changed" and a[0] == g and t in a[1] for n, a in heard), "the commit")
+            assert not any("*" in a[1] + a[2] for n, a in heard if n == "Changed")
+            owner = proxy.get_name_owner()
+            bus.stop_daemon()
+            bus.query("SELECT 1")
+            spin(lambda o=owner: proxy.get_name_owner() not in (None, o) and proxy.get_cached_property("Generation"), "its owner")
+            heard.clear()
