@@ -32,8 +32,10 @@ qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *lim
 void
 qd_run_end_set_client(QdRunEnd *self, const QdClient *client)
 {
+    if (client == NULL || qd_client_get_access(client) == NULL)
+        return;
+    self->n_revocations = qd_client_get_n_revocations(client);
     self->client = client;
-    self->n_revocations = client != NULL ? qd_client_get_n_revocations(client) : 0;
 }
 
 void

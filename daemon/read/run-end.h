@@ -18,7 +18,7 @@ typedef struct QdRunOptions QdRunOptions;
 typedef struct QdRunEnd {
     const QdRunOptions *options; /* (not owned) */
     const QdLimits *limits;
-    const QdClient *client; /* (nullable) (not owned) */
+    const QdClient *client; /* (nullable) (not owned): NULL: it may do everything, for ever */
     guint n_revocations;    /* of its grants, when the run was made */
     uint64_t start_usec;
     uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
