@@ -54,7 +54,14 @@ def test_unfinished_requests_are_bounded(make_bus):
         channel.send_raw(last)
         assert channel.fetch() == [(1,)]
     assert other.query("SELECT 2") == [(2,)]
+
+
+def test_each_large_request_gives_back(make_bus):
+    bus = make_bus(limits={"channels_per_client": 16})
+    channels = [bus.prepare("SELECT 1") for _ in range(16)]
+    record = large_record(channels[0], 64 * MIB)
     for channel in channels:
+        channel.set_timeout(30 * SLOWER)
         assert error_of_large(channel, record) == "TooBig"
         channel.close()
 
