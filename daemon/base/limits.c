@@ -97,6 +97,10 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(RESULT_SHARED_BYTES, "result_shared_bytes", "bytes", 256 * MIB, 0, GIB, NO_MEMORY,
         "large results that are remembered in shared memory, in all; at most an eighth of the memory, and a quarter of MemoryMax=; "
         "0: none"),
+    ROW(TALLY_FILE_ROWS, "tally_file_rows", "", 1000, 0, 1000000000000, INTERNAL,
+        "quads of a predicate, from which on its columns are stored in the file"),
+    ROW(TALLY_FILE_PERCENT, "tally_file_percent", "", 20, 0, 1000, DISK_FULL,
+        "size of the columns that are stored in the file, in hundredths of all else in it; 0: none are stored"),
     ROW(CHANNELS_PER_CLIENT, "channels_per_client", "", 64, 1, 4096, LIMIT_EXCEEDED, "open channels of one client"),
     ROW(CHANNELS, "channels", "", 1024, 1, 4096, LIMIT_EXCEEDED, "open channels in all"),
     ROW(CHANNELS_FEW, "channels_few", "", 8, 0, 4096, LIMIT_EXCEEDED,

@@ -14,6 +14,7 @@
 typedef struct QdInterrupter QdInterrupter;
 typedef struct QdPayloadPool QdPayloadPool;
 typedef struct QdMaintenance QdMaintenance;
+typedef struct QdRenewal QdRenewal;
 
 /* What commits have changed since the main thread last took the changes. */
 typedef struct QdNews {
@@ -32,6 +33,7 @@ struct QdEngine {
 
     QdInterrupter *interrupter;
     QdMaintenance *maintenance;
+    QdRenewal *renewal;
     QdNews news;
     gint ending;         /* atomic: a salvage is to stop */
     gint wants_memory;   /* atomic: what is remembered goes at the next sweep */

@@ -9,6 +9,7 @@
 #include "daemon/engine/engine-private.h"
 #include "daemon/engine/maintenance.h"
 #include "daemon/job/jobs.h"
+#include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/pool.h"
 #include "daemon/recover/health.h"
@@ -48,6 +49,8 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
         func("results_remembered", results.n_results, user_data);
         func("result_memory_bytes", results.n_bytes, user_data);
         func("result_shared_bytes", results.n_shared_bytes, user_data);
+        func("columns_indexed_total", qd_evaluation_get_n_columns(FALSE), user_data);
+        func("columns_stored_total", qd_evaluation_get_n_columns(TRUE), user_data);
         func("snapshots", qd_pool_get_n_leased(self->context.pool), user_data);
         func("connections", qd_pool_get_n_open(self->context.pool), user_data);
         func("commits_total", qd_writer_get_n_commits(self->context.writer), user_data);

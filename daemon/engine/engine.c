@@ -17,6 +17,7 @@
 #include "daemon/channel/channel.h"
 #include "daemon/engine/engine-private.h"
 #include "daemon/engine/maintenance.h"
+#include "daemon/engine/renewal.h"
 #include "daemon/job/jobs.h"
 #include "daemon/job/payload-pool.h"
 #include "daemon/notify/changes.h"
@@ -421,6 +422,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     self->context.channels = qd_channels_new(&self->context);
     self->context.jobs = qd_jobs_new(&self->context);
     self->maintenance = qd_maintenance_new(self);
+    self->renewal = qd_renewal_new(self);
     qd_memory_set_limits(qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_SOFT_BYTES),
                          qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES));
     self->context.workers = qd_workers_new(&self->context.limits, on_event, on_sweep, self, error);
@@ -441,6 +443,7 @@ qd_engine_free(QdEngine *self)
 
     g_atomic_int_set(&self->ending, TRUE);
     qd_maintenance_stop(self->maintenance);
+    qd_renewal_stop(self->renewal);
     qd_registry_cancel_all(self->context.registry);
     while (self->context.n_calls > 0) {
         struct pollfd pfd = { .fd = qd_mailbox_get_fd(self->context.mailbox), .events = POLLIN };
@@ -468,6 +471,7 @@ qd_engine_free(QdEngine *self)
         qd_maintenance_note_closed(self->maintenance);
     self->context.database = qd_database_free(self->context.database);
     self->maintenance = qd_maintenance_free(self->maintenance);
+    self->renewal = qd_renewal_free(self->renewal);
     self->interrupter = qd_interrupter_free(self->interrupter);
     qd_workers_free(self->context.workers);
     qd_registry_free(self->context.registry);
@@ -489,7 +493,13 @@ qd_engine_is_idle(QdEngine *self)
 gboolean
 qd_engine_check_if_due(QdEngine *self)
 {
-    return qd_maintenance_start_if_due(self->maintenance);
+    return qd_renewal_start_if_due(self->renewal, TRUE) || qd_maintenance_start_if_due(self->maintenance);
+}
+
+void
+qd_engine_renew(QdEngine *self)
+{
+    (void) qd_renewal_start_if_due(self->renewal, FALSE);
 }
 
 const char *
@@ -504,6 +514,7 @@ qd_engine_drain(QdEngine *self)
     self->draining = TRUE;
     g_atomic_int_set(&self->ending, TRUE);
     qd_maintenance_stop(self->maintenance);
+    qd_renewal_stop(self->renewal);
     qd_channels_drain(self->context.channels);
 }
 

@@ -54,7 +54,10 @@ void qd_engine_cancel(QdEngine *self, QdCall *call);
 /* Main thread: no call, no request, no job. Idle channels do not count. */
 gboolean qd_engine_is_idle(QdEngine *self);
 
-/* Main thread, of an idle engine: checks the database if that is due. Returns: whether a check is running, which `activity` ends */
+/* Main thread, of an idle engine: stores columns of predicates, if some are missed and it has not taken too much of the time. */
+void qd_engine_renew(QdEngine *self);
+/* Main thread, of an idle engine that may exit: stores columns, or checks the database, if that is due. Returns: whether one of
+ * them is running, which `activity` ends */
 gboolean qd_engine_check_if_due(QdEngine *self);
 /* "ok", "damaged" or "unchecked" */
 const char *qd_engine_get_health(QdEngine *self);

@@ -17,6 +17,8 @@
 #include "daemon/runtime/context.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/store/database.h"
+#include "daemon/write/write-columns.h"
 #include "daemon/write/writer.h"
 
 #define COPY_BYTES (1024 * 1024)
@@ -45,6 +47,22 @@ on_payload_checked(const char *message, void *data)
     return !qd_call_is_cancelled(call, NULL);
 }
 
+static QdColumnWork
+make_column_work(QdCall *call)
+{
+    const QdContext *context = call->private->context;
+
+    return (QdColumnWork){
+        .writer = qd_database_is_read_only(context->database) ? NULL : context->writer,
+        .pool = context->pool,
+        .limits = &context->limits,
+        .is_of_all = TRUE,
+        .stop = look_at_check,
+        .data = call,
+        .cancelled = &call->private->entry.cancelled,
+    };
+}
+
 static void
 note_message(const char *message, gpointer data)
 {
@@ -67,6 +85,14 @@ check_database(QdCall *call, sqlite3 *db)
     if (r == SQLITE_ERROR && qd_integrity_ignore_checks(db) == SQLITE_OK)
         r = query_check(call, db, call->options.quick);
     return r == SQLITE_ERROR && !call->options.quick ? query_check(call, db, TRUE) : r;
+}
+
+static gboolean
+check_columns(QdCall *call, QdConnection *connection, GError **error)
+{
+    const QdColumnWork work = make_column_work(call);
+
+    return qd_write_columns_check(&work, connection, call->result.messages, error);
 }
 
 /* FALSE: damage was found, or, with @error, it could not be checked. */
@@ -94,7 +120,8 @@ check_all(QdCall *call, QdConnection *connection, GError **error)
         return FALSE;
     g_ptr_array_set_size(call->result.messages, 0);
     return qd_payloads_check(connection, !call->options.quick, on_payload_checked, call, error) &&
-           qd_fts_check(connection, call->result.messages, error) && call->result.messages->len == 0;
+           qd_fts_check(connection, call->result.messages, error) &&
+           (call->options.quick || check_columns(call, connection, error)) && call->result.messages->len == 0;
 }
 
 static void
@@ -161,6 +188,14 @@ warm(QdCall *call, GError **error)
         qd_sqlite_set_error(error, NULL, r, NULL, 0, NULL);
 }
 
+static gboolean
+store_columns(QdCall *call, GError **error)
+{
+    const QdColumnWork work = make_column_work(call);
+
+    return work.writer == NULL || (qd_write_columns(&work, error) && !qd_call_is_cancelled(call, error));
+}
+
 static void
 run_optimize(QdCall *call, GError **error)
 {
@@ -174,7 +209,8 @@ run_optimize(QdCall *call, GError **error)
     qd_write_item_init(&item);
     item.times.timeout_msec = qd_limits_get(&call->private->context->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = &call->private->entry.cancelled;
-    (void) qd_writer_run_exclusive(call->private->context->writer, &item, FALSE, optimize, NULL, error);
+    if (store_columns(call, error)) /* before the log is written back */
+        (void) qd_writer_run_exclusive(call->private->context->writer, &item, FALSE, optimize, NULL, error);
     qd_write_item_clear(&item);
 }
 

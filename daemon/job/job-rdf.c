@@ -25,9 +25,11 @@
 #include "daemon/runtime/context.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/store/database.h"
+#include "daemon/write/write-columns.h"
 #include "daemon/write/writer.h"
 
 #define FLUSH_BYTES (256 * 1024)
+#define MANY_QUADS 20000u /* from so many on their columns are stored soon, whether a query asks for them or not */
 #define COUNT_PREFIXES "SELECT count(*) FROM queryd_prefix" /* a load only adds some */
 
 static gboolean
@@ -197,8 +199,11 @@ run_commit(Import *self, GError **error)
     item.relaxed = call->options.execution.relaxed_durability;
     item.times.timeout_msec = call->options.execution.has_timeout ? call->options.execution.timeout_msec : 0;
     item.cancelled = &call->private->entry.cancelled;
-    if (qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, commit_load, self, &local_error))
+    if (qd_writer_run_exclusive(call->private->context->writer, &item, TRUE, commit_load, self, &local_error)) {
         call->result.generation = item.outcome.generation;
+        if (self->n_inserted >= MANY_QUADS)
+            qd_write_columns_want();
+    }
     qd_write_item_clear(&item);
     if (local_error == NULL)
         return TRUE;

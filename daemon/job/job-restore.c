@@ -212,7 +212,9 @@ set_counters(Restore *self, GError **error)
     const QdDatabase *database = self->context->database;
     guint64 start = database != NULL ? qd_database_get_start_counter(database) : (guint64) g_get_real_time() / USEC_PER_START;
     g_autofree char *sql = g_strdup_printf("UPDATE queryd_meta SET value=max(%s, %" G_GUINT64_FORMAT ") WHERE key='start_counter';"
-                                           "INSERT OR REPLACE INTO queryd_meta VALUES('incarnation', random() >> 1)",
+                                           "INSERT OR REPLACE INTO queryd_meta VALUES('incarnation', random() >> 1);"
+                                           /* any program may have written them, and quads without another stamp */
+                                           "DELETE FROM queryd_column; UPDATE queryd_predicate SET stamp=random()",
                                            database != NULL ? "0" : "value", start);
 
     return qd_connection_execute(self->source, sql, error);

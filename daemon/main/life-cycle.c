@@ -19,6 +19,9 @@
 #define LAST_USEC (5 * UINT64_C(1000000))
 /* A daemon that never exits is idle enough for a check of its database after this time. */
 #define CHECK_IDLE_MSEC 60000
+/* Above the second after which the engine tells again that it is used. And before the read connections are closed: then what they
+ * have read is gone (read/pool.c). */
+#define RENEW_IDLE_MSEC 1500
 
 typedef enum LifeState {
     LIFE_RUNNING,
@@ -35,6 +38,7 @@ struct QdLifeCycle {
     gboolean cancelled;
     sd_event_source *check_source; /* one look before the loop sleeps */
     sd_event_source *idle_source;
+    sd_event_source *renew_source;
     sd_event_source *tick_source;
     sd_event_source *grace_source;
     sd_bus_slot *release_slot;
@@ -118,6 +122,29 @@ get_idle_exit_msec(const QdLifeCycle *self)
 
 static void restart_idle_timer(QdLifeCycle *self);
 
+static void restart_renew_timer(QdLifeCycle *self);
+
+static int
+on_quiet(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    QdLifeCycle *self = user_data;
+
+    if (self->state == LIFE_RUNNING && qd_engine_is_idle(self->service->engine))
+        qd_engine_renew(self->service->engine);
+    else
+        restart_renew_timer(self);
+    return 0;
+}
+
+static void
+restart_renew_timer(QdLifeCycle *self)
+{
+    self->renew_source = sd_event_source_disable_unref(self->renew_source);
+    if (self->state == LIFE_RUNNING)
+        (void) sd_event_add_time_relative(self->service->event, &self->renew_source, CLOCK_MONOTONIC, RENEW_IDLE_MSEC * 1000, 0,
+                                          on_quiet, self);
+}
+
 static int
 on_idle(sd_event_source *source, uint64_t usec, void *user_data)
 {
@@ -147,10 +174,12 @@ on_check(sd_event_source *source, void *user_data)
 {
     QdLifeCycle *self = user_data;
 
-    if (self->state == LIFE_RUNNING)
+    if (self->state == LIFE_RUNNING) {
         restart_idle_timer(self);
-    else
+        restart_renew_timer(self);
+    } else {
         advance(self);
+    }
     return 0;
 }
 
@@ -177,6 +206,7 @@ qd_life_cycle_free(QdLifeCycle *self)
 
     sd_event_source_disable_unref(self->check_source);
     sd_event_source_disable_unref(self->idle_source);
+    sd_event_source_disable_unref(self->renew_source);
     sd_event_source_disable_unref(self->tick_source);
     sd_event_source_disable_unref(self->grace_source);
     sd_bus_slot_unref(self->release_slot);

@@ -19,7 +19,9 @@
 #include "daemon/service/service-access.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
+#include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/strftime.h"
+#include "daemon/tally/tally-check.h"
 #include "daemon/tally/tally.h"
 
 /* Operations of SQLite between two questions. With a thread that watches they cost one load each; else they read the clock. */
@@ -182,6 +184,33 @@ qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch)
 {
     qd_evaluation_watch(connection, 0, NULL, NULL);
     qd_interrupter_end(qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER), watch);
+}
+
+gboolean
+qd_evaluation_check_columns(QdConnection *connection, GPtrArray *messages, GArray *wrong, GError **error)
+{
+    QdTallyTerms *terms = qd_connection_get_attachment(connection, QD_ATTACHMENT_TALLY_TERMS);
+    sqlite3 *db = qd_connection_get_db(connection);
+    QdTallyReader *reader;
+    QdPolicy policy;
+    int r;
+
+    if (!qd_connection_begin(connection, error))
+        return FALSE;
+    policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    reader = qd_tally_terms_make_reader(terms, db);
+    r = qd_tally_check(reader, db, messages, wrong);
+    if (r != SQLITE_OK)
+        qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
+    reader = qd_tally_reader_free(reader);
+    (void) qd_connection_set_policy(connection, policy);
+    return qd_connection_end(connection, r == SQLITE_OK ? error : NULL) && r == SQLITE_OK;
+}
+
+guint64
+qd_evaluation_get_n_columns(gboolean stored)
+{
+    return stored ? qd_tally_reader_get_n_stored() : qd_tally_reader_get_n_indexed();
 }
 
 void

@@ -48,6 +48,13 @@ gboolean qd_evaluation_take_failure(QdConnection *connection, GError **error);
 /* The connection's dictionary, for callers that turn ids into terms. */
 QdResolver qd_evaluation_get_resolver(QdConnection *connection);
 
+/* The columns that are stored in the file are those of the quads; else a text is added to @messages, and the predicate (gint64) to
+ * @wrong. In a transaction of its own. */
+gboolean qd_evaluation_check_columns(QdConnection *connection, GPtrArray *messages, GArray *wrong, GError **error);
+
+/* Columns of predicates that this process has read: @stored: those in the file, else those from the index. Thread: any */
+guint64 qd_evaluation_get_n_columns(gboolean stored);
+
 /* A new execution on @connection: NOW() is now, blank nodes are fresh. */
 void qd_evaluation_start(QdConnection *connection);
 

@@ -14,6 +14,9 @@
 #include "daemon/sqlite/connection.h"
 
 /* A row of sqlite_schema. */
+/* Its rows are made again, of the quads. Its pages are read: those without a reference are searched for rows of others. */
+#define MADE_AGAIN "queryd_column"
+
 typedef struct QdSalvageEntry {
     char *type; /* (owned), as the next three */
     char *name;

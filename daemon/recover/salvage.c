@@ -365,12 +365,14 @@ lose_row(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error
 static gboolean
 count_rows(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
+    const gboolean is_lost = !g_str_equal(entry->name, MADE_AGAIN);
     QdTreeResult result;
     gboolean ok;
 
     qd_tree_result_init(&result);
-    ok = qd_tree_scan_run(self->scan, entry->root, TRUE, &result, lose_row, NULL, error);
-    add_result(qd_salvage_report_get_table(self->report, entry->name), &result, result.n_lost_rows);
+    ok = qd_tree_scan_run(self->scan, entry->root, is_lost, &result, lose_row, NULL, error);
+    if (is_lost)
+        add_result(qd_salvage_report_get_table(self->report, entry->name), &result, result.n_lost_rows);
     qd_tree_result_clear(&result);
     return ok;
 }
@@ -386,7 +388,7 @@ fill_tables_of(QdSalvage *self, gboolean ours, GError **error)
         if (!g_str_equal(entry->type, "table") || is_internal(entry) || entry->root == 0 ||
             g_str_equal(entry->name, "queryd_quad") || g_str_has_prefix(entry->name, "queryd_") != ours)
             continue;
-        ok = entry->made ? fill_table(self, entry, error) : count_rows(self, entry, error);
+        ok = entry->made && !g_str_equal(entry->name, MADE_AGAIN) ? fill_table(self, entry, error) : count_rows(self, entry, error);
         if (!ok)
             return FALSE;
     }

@@ -46,6 +46,10 @@ static const char *const steps[QD_SCHEMA_VERSION] = {
 
     /* random; each change of a predicate's quads gives it another (daemon/tally/tally-cache.h) */
     "ALTER TABLE queryd_predicate ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0; UPDATE queryd_predicate SET stamp=random();",
+
+    /* columns of predicates, made of the quads (daemon/tally/tally-file.h) */
+    "CREATE TABLE queryd_column(p INTEGER NOT NULL, ord INTEGER NOT NULL, part INTEGER NOT NULL, mark INTEGER NOT NULL,"
+    " body BLOB NOT NULL, PRIMARY KEY(p, ord, part)) WITHOUT ROWID;",
 };
 
 gboolean
@@ -113,10 +117,11 @@ run_step(QdConnection *connection, gint64 version, GError **error)
     return FALSE;
 }
 
-static const char list[] = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name IN ('queryd_meta', 'queryd_term',"
-                           " 'queryd_term_hash', 'queryd_quad', 'queryd_quad_posg', 'queryd_quad_ospg', 'queryd_quad_gspo',"
-                           " 'queryd_graph', 'queryd_predicate', 'queryd_prefix', 'queryd_payload', 'queryd_payload_file',"
-                           " 'queryd_fulltext', 'queryd_fts_content', 'queryd_term_key', 'queryd_term_key_tag') ORDER BY name";
+static const char
+    list[] = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name IN ('queryd_meta', 'queryd_term',"
+             " 'queryd_term_hash', 'queryd_quad', 'queryd_quad_posg', 'queryd_quad_ospg', 'queryd_quad_gspo',"
+             " 'queryd_graph', 'queryd_predicate', 'queryd_prefix', 'queryd_payload', 'queryd_payload_file',"
+             " 'queryd_fulltext', 'queryd_fts_content', 'queryd_term_key', 'queryd_term_key_tag', 'queryd_column') ORDER BY name";
 
 /* What is wrong, where something is. Each of these looks at a few rows only. */
 static const char find_loss[] =

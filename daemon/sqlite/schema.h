@@ -9,7 +9,7 @@
 #include "daemon/sqlite/connection.h"
 
 /* The newest step, and so the version of a file that this queryd writes. */
-#define QD_SCHEMA_VERSION 7
+#define QD_SCHEMA_VERSION 8
 
 /*
  * The key of the hash of terms (term-key.h) is two rowids of queryd_term_key. A value that no column holds is in no join by
@@ -46,7 +46,7 @@ gboolean qd_schema_migrate(QdConnection *connection, GError **error);
  */
 gboolean qd_schema_check(QdConnection *connection, const QdLimits *limits, GError **error);
 /* Of the definitions of the internal tables; those of the newest step have: */
-#define QD_SCHEMA_FINGERPRINT UINT64_C(0xcc24da5f323c4d)
+#define QD_SCHEMA_FINGERPRINT UINT64_C(0x174548f697dbf7e2)
 uint64_t qd_schema_get_fingerprint(QdConnection *connection);
 
 /* As the transaction sees them: tables, views, indexes and triggers whose names begin as ours do. The others are foreign keys of

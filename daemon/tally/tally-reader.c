@@ -11,15 +11,17 @@
 #include "daemon/rdf/term-id.h"
 #include "daemon/tally/tally-cache.h"
 #include "daemon/tally/tally-changes.h"
+#include "daemon/tally/tally-file.h"
+#include "daemon/tally/tally-missed.h"
+#include "daemon/tally/tally-transpose.h"
 
 #define POLL_EVERY 8192 /* pairs */
-#define DIGIT_BITS 8
-#define N_DIGITS 256
 
 typedef enum Statement {
     STATEMENT_GET_PREDICATE,
     STATEMENT_GET_UNSTAMPED,
     STATEMENT_READ,
+    STATEMENT_READ_STORED,
     STATEMENT_LIST_SUBJECTS,
     STATEMENT_LIST_OBJECTS,
     STATEMENT_HAS_NAMED,
@@ -37,6 +39,7 @@ static const char *const texts[N_STATEMENTS] = {
     [STATEMENT_GET_PREDICATE] = "SELECT n_quads, n_subjects, n_objects, stamp FROM queryd_predicate WHERE id=?1",
     [STATEMENT_GET_UNSTAMPED] = "SELECT n_quads, n_subjects, n_objects, 0 FROM queryd_predicate WHERE id=?1",
     [STATEMENT_READ] = "SELECT queryd_tally_take(o, s) FROM queryd_quad INDEXED BY queryd_quad_posg WHERE p=?1 AND g=0",
+    [STATEMENT_READ_STORED] = QD_TALLY_FILE_READ,
     [STATEMENT_LIST_SUBJECTS] = "SELECT s FROM queryd_quad INDEXED BY queryd_quad_posg WHERE p=?1 AND o=?2 AND g=0 ORDER BY s",
     [STATEMENT_LIST_OBJECTS] = "SELECT o FROM queryd_quad NOT INDEXED WHERE p=?1 AND s=?2 AND g=0 ORDER BY o",
     [STATEMENT_HAS_NAMED] = "SELECT EXISTS(SELECT 1 FROM queryd_graph WHERE id<>0 AND n_quads>0)",
@@ -62,10 +65,19 @@ struct QdTallyReader {
     sqlite3_stmt *statements[N_STATEMENTS];
 };
 
-typedef struct Pair {
-    gint64 key;
-    gint64 value;
-} Pair;
+static guint64 n_indexed, n_stored; /* atomic */
+
+guint64
+qd_tally_reader_get_n_indexed(void)
+{
+    return __atomic_load_n(&n_indexed, __ATOMIC_RELAXED);
+}
+
+guint64
+qd_tally_reader_get_n_stored(void)
+{
+    return __atomic_load_n(&n_stored, __ATOMIC_RELAXED);
+}
 
 /* --- life ------------------------------------------------------------------------------------------------------------- */
 
@@ -238,144 +250,52 @@ read_column(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyC
     return r;
 }
 
-/* One pass: stable, by the byte of the key at @shift, whose sign bit counts as in signed numbers. */
+/* NULL: the file has none that can be believed. */
 static int
-sort_by_digit(const Pair *from, Pair *to, gsize n, guint shift)
+read_stored(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyOrder order, QdTallyColumn **ret_column)
 {
-    const guint8 flip = shift == 64 - DIGIT_BITS ? 0x80 : 0;
-    gsize begins[N_DIGITS] = { 0 };
-    gsize sum = 0;
-
-    for (gsize i = 0; i < n; i++) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        begins[(guint8) ((guint64) from[i].key >> shift) ^ flip]++;
-    }
-    for (guint digit = 0; digit < N_DIGITS; digit++) {
-        gsize n_own = begins[digit];
-
-        begins[digit] = sum;
-        sum += n_own;
-    }
-    for (gsize i = 0; i < n; i++) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        to[begins[(guint8) ((guint64) from[i].key >> shift) ^ flip]++] = from[i];
-    }
-    return SQLITE_OK;
-}
-
-/* @pairs has room for twice @n. @ret_sorted: its half that is sorted */
-static int
-sort(Pair *pairs, gsize n, const Pair **ret_sorted)
-{
-    Pair *from = pairs;
-    Pair *to = pairs + n;
-    guint64 varying = 0;
-
-    for (gsize i = 1; i < n; i++) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        varying |= (guint64) (pairs[i].key ^ pairs[0].key);
-    }
-    for (guint shift = 0; shift < 64; shift += DIGIT_BITS) {
-        Pair *sorted = to;
-        int r;
-
-        if ((guint8) (varying >> shift) == 0)
-            continue;
-        r = sort_by_digit(from, to, n, shift);
-        if (r != SQLITE_OK)
-            return r;
-        to = from;
-        from = sorted;
-    }
-    *ret_sorted = from;
-    return SQLITE_OK;
-}
-
-static int
-count_keys(const Pair *pairs, gsize n, gsize *ret_n_keys)
-{
-    gsize n_keys = n > 0 ? 1 : 0;
-
-    for (gsize i = 1; i < n; i++) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        n_keys += pairs[i].key != pairs[i - 1].key ? 1 : 0;
-    }
-    *ret_n_keys = n_keys;
-    return SQLITE_OK;
-}
-
-/* The pairs of @column the other way round. */
-static int
-swap_pairs(const QdTallyColumn *column, Pair *ret_pairs)
-{
-    for (gsize i = 0; i < column->n_keys; i++)
-        for (gsize j = column->begins[i]; j < column->begins[i + 1]; j++) {
-            if (must_end(j))
-                return SQLITE_INTERRUPT;
-            ret_pairs[j] = (Pair){ column->values[j], column->keys[i] };
-        }
-    return SQLITE_OK;
-}
-
-static int
-add_pairs(QdTallyColumn *column, const Pair *pairs, gsize n)
-{
-    for (gsize i = 0; i < n; i++) {
-        if (must_end(i))
-            return SQLITE_INTERRUPT;
-        qd_tally_column_add(column, pairs[i].key, pairs[i].value);
-    }
-    return SQLITE_OK;
-}
-
-/* The same pairs by their values: those of one key keep the order of the keys before. */
-static int
-transpose(const QdTallyReader *self, const QdTallyColumn *column, QdTallyOrder order, QdTallyColumn **ret_column)
-{
-    const gsize n = column->n_pairs;
-    Pair *pairs = sqlite3_malloc64(2 * (n + 1) * sizeof *pairs);
-    g_autoptr(QdTallyColumn) other = NULL;
-    const Pair *sorted;
-    gsize n_keys = 0;
+    const QdTallyFileKey key = { id, order, predicate->stamp };
+    const QdTallyColumnRoom room = get_room(self, predicate, order);
+    sqlite3_stmt *stmt;
     int r;
 
-    if (pairs == NULL)
-        return SQLITE_NOMEM;
-    r = swap_pairs(column, pairs);
-    if (r == SQLITE_OK)
-        r = sort(pairs, n, &sorted);
-    if (r == SQLITE_OK)
-        r = count_keys(sorted, n, &n_keys);
-    if (r == SQLITE_OK) {
-        const QdTallyColumnRoom room = { n_keys, n, self->cache_bytes };
-
-        other = qd_tally_column_new(&room, order, column->stamp);
-        r = other != NULL ? add_pairs(other, sorted, n) : SQLITE_NOMEM;
-    }
-    sqlite3_free(pairs);
-    if (r == SQLITE_OK)
-        *ret_column = g_steal_pointer(&other);
+    *ret_column = NULL;
+    r = start(self, STATEMENT_READ_STORED, id, (gint64) order, &stmt);
+    if (r != SQLITE_OK) /* a file of an older schema, which cannot be written */
+        return r == SQLITE_ERROR ? SQLITE_OK : r;
+    r = qd_tally_file_read(stmt, &key, &room, ret_column);
+    (void) sqlite3_reset(stmt);
+    (void) __atomic_add_fetch(&n_stored, *ret_column != NULL ? 1 : 0, __ATOMIC_RELAXED);
     return r;
 }
 
-/* The column from an earlier one and what has changed since, as far as that is known. */
+/* The column from an earlier one and what has changed since, as far as that is known; or stored in the file. */
 static int
-find_column(QdTallyReader *self, const Predicate *predicate, QdTallyOrder order, QdTallyColumn **ret_column)
+find_column(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyOrder order, QdTallyColumn **ret_column)
 {
     const QdTallyColumnRoom room = get_room(self, predicate, order);
     QdTallyColumn *column = qd_tally_cache_find(predicate->stamp, order);
     int r = SQLITE_OK;
 
-    if (column == NULL) {
+    if (column == NULL)
         r = qd_tally_changes_make_column(predicate->stamp, order, &room, &column);
-        if (column != NULL)
-            qd_tally_cache_add(column, self->cache_bytes);
-    }
+    if (column == NULL && r == SQLITE_OK)
+        r = read_stored(self, id, predicate, order, &column);
+    if (column != NULL)
+        qd_tally_cache_add(column, self->cache_bytes);
     *ret_column = column;
+    return r;
+}
+
+/* From the index, which the next one shall not have to do. */
+static int
+read_missed(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyColumn **ret_column)
+{
+    int r = read_column(self, id, predicate, ret_column);
+
+    (void) __atomic_add_fetch(&n_indexed, 1, __ATOMIC_RELAXED);
+    if (r == SQLITE_OK)
+        qd_tally_missed_note(id, predicate->counts.n_quads);
     return r;
 }
 
@@ -385,19 +305,26 @@ make_column(QdTallyReader *self, gint64 id, const Predicate *predicate, QdTallyO
 {
     const QdTallyOrder other_order = order == QD_TALLY_BY_OBJECT ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT;
     g_autoptr(QdTallyColumn) other = NULL;
-    int r = find_column(self, predicate, order, ret_column);
+    int r = find_column(self, id, predicate, order, ret_column);
 
     if (r != SQLITE_OK || *ret_column != NULL)
         return r;
-    r = find_column(self, predicate, other_order, &other);
+    r = find_column(self, id, predicate, other_order, &other);
     if (r == SQLITE_OK && other == NULL && order == QD_TALLY_BY_SUBJECT)
-        r = read_column(self, id, predicate, &other);
+        r = read_missed(self, id, predicate, &other);
     if (r != SQLITE_OK)
         return r;
-    r = other != NULL ? transpose(self, other, order, ret_column) : read_column(self, id, predicate, ret_column);
+    r = other != NULL ? qd_tally_transpose(other, order, self->cache_bytes, ret_column)
+                      : read_missed(self, id, predicate, ret_column);
     if (r == SQLITE_OK)
         qd_tally_cache_add(*ret_column, self->cache_bytes);
     return r;
+}
+
+static gboolean
+is_too_large(const QdTallyReader *self, const Predicate *predicate)
+{
+    return predicate->counts.n_quads >= G_MAXUINT32 || (guint64) predicate->counts.n_quads * sizeof(gint64) > self->cache_bytes;
 }
 
 int
@@ -409,7 +336,7 @@ qd_tally_reader_get(QdTallyReader *self, gint64 id, QdTallyOrder order, QdTallyC
 
     if (r != SQLITE_OK)
         return r;
-    if (predicate.counts.n_quads >= G_MAXUINT32 || (guint64) predicate.counts.n_quads * sizeof(gint64) > self->cache_bytes)
+    if (is_too_large(self, &predicate))
         return SQLITE_NOMEM;
     r = make_column(self, id, &predicate, order, &column);
     if (r != SQLITE_OK)
@@ -421,6 +348,33 @@ qd_tally_reader_get(QdTallyReader *self, gint64 id, QdTallyOrder order, QdTallyC
     }
     *ret_column = column;
     return SQLITE_OK;
+}
+
+int
+qd_tally_reader_get_indexed(QdTallyReader *self, gint64 id, QdTallyColumn **ret_column)
+{
+    Predicate predicate;
+    int r = get_predicate(self, id, &predicate);
+
+    if (r == SQLITE_OK && is_too_large(self, &predicate))
+        r = SQLITE_NOMEM;
+    return r == SQLITE_OK ? read_column(self, id, &predicate, ret_column) : r;
+}
+
+int
+qd_tally_reader_transpose(const QdTallyReader *self, const QdTallyColumn *by_object, QdTallyColumn **ret_by_subject)
+{
+    return qd_tally_transpose(by_object, QD_TALLY_BY_SUBJECT, self->cache_bytes, ret_by_subject);
+}
+
+int
+qd_tally_reader_get_stored(QdTallyReader *self, gint64 id, QdTallyOrder order, QdTallyColumn **ret_column)
+{
+    Predicate predicate;
+    int r = get_predicate(self, id, &predicate);
+
+    *ret_column = NULL;
+    return r == SQLITE_OK ? read_stored(self, id, &predicate, order, ret_column) : r;
 }
 
 /* --- lists and counts ------------------------------------------------------------------------------------------------- */

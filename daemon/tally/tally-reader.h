@@ -2,7 +2,8 @@
 /*
  * Columns, lists and counts of the file, by one connection, in its snapshot.
  *
- * Place: room tally. A column comes from the cache, from an earlier one and what has changed since, or from the index posg.
+ * Place: room tally. A column comes from the cache, or from an earlier one and what has changed since. Else it is read: as it is
+ * stored in the file (tally-file.h), or from the index posg.
  */
 #pragma once
 
@@ -44,9 +45,20 @@ void qd_tally_reader_reset(QdTallyReader *self);
  */
 int qd_tally_reader_get(QdTallyReader *self, gint64 predicate, QdTallyOrder order, QdTallyColumn **ret_column);
 
+/* The column by object as the index has it, regardless of what is cached or stored; and that which is stored, (nullable). Neither
+ * is cached. Returns: as above */
+int qd_tally_reader_get_indexed(QdTallyReader *self, gint64 predicate, QdTallyColumn **ret_column);
+/* A column by object the other way round. */
+int qd_tally_reader_transpose(const QdTallyReader *self, const QdTallyColumn *by_object, QdTallyColumn **ret_by_subject);
+int qd_tally_reader_get_stored(QdTallyReader *self, gint64 predicate, QdTallyOrder order, QdTallyColumn **ret_column);
+
 /* The sorted ids of subjects (of @predicate and @other, an object), or of objects (of @predicate and @other, a subject). @ret_ids:
  * (out) (array) (transfer full): sqlite3_free() */
 int qd_tally_reader_list(QdTallyReader *self, gint64 predicate, gint64 other, QdTallyOrder order, gint64 **ret_ids, gsize *ret_n);
+
+/* Columns that this process has read from the index, and those that were stored in the file. Thread: any */
+guint64 qd_tally_reader_get_n_indexed(void);
+guint64 qd_tally_reader_get_n_stored(void);
 
 typedef struct QdTallyStatistics {
     gint64 n_quads, n_subjects, n_objects;

@@ -264,6 +264,12 @@ function_ids(sqlite3_context *context, int n_args, sqlite3_value **args)
     sqlite3_result_blob(context, ids, n_args * (int) sizeof *ids, SQLITE_TRANSIENT);
 }
 
+QdTallyReader *
+qd_tally_terms_make_reader(QdTallyTerms *self, sqlite3 *db)
+{
+    return qd_tally_reader_new(db, self->cache_bytes, &self->taking);
+}
+
 gboolean
 qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term)
 {

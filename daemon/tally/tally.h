@@ -24,6 +24,10 @@ typedef struct QdTallyTerms QdTallyTerms;
 /* @cache_bytes: as of qd_tally_reader_new(). @ret_terms: (out) (transfer none): lives as long as the connection */
 gboolean qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GError **error);
 
+typedef struct QdTallyReader QdTallyReader;
+/* For columns without a program, by the same connection @db: qd_tally_reader_free(). */
+QdTallyReader *qd_tally_terms_make_reader(QdTallyTerms *self, sqlite3 *db);
+
 /* The term of @id where it is the value of the row under way and is kept. @ret_term: (out): borrowed until the next row
  * Returns: FALSE where the dictionary has to be asked, of whose answer qd_tally_terms_record() is to hear. */
 gboolean qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term);

@@ -14,7 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 if __name__ == "__main__":
     sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 
-from harness import BusError, World, memory_file, options  # noqa: E402
+from harness import MANAGER, BusError, World, memory_file, options  # noqa: E402
 from outcome import Skip  # noqa: E402
 
 SYSTEMS = ("ext4-4096", "ext4-1024", "tmpfs")
@@ -73,6 +73,9 @@ class Store:
             raise BusError(job["ErrorName"].rsplit(".", 1)[-1], job["ErrorMessage"])
         self.imported.add(self.serial)
 
+    def store_columns(self):
+        self.world.call("Optimize", "(a{sv})", options({}), interface=MANAGER)
+
     def store_payload(self):
         self.serial += 1
         data = self.serial.to_bytes(4, "big") * (PAYLOAD_BYTES // 4)
@@ -86,8 +89,8 @@ class Store:
 
     def exercise(self):
         """Returns: whether all of it worked."""
-        calls = [(self.insert, 100), (self.insert, 60000), (self.insert_twice,), (self.insert_quads,), (self.import_rows,),
-                 (self.store_payload,), (self.insert, 200)]
+        calls = [(self.insert, 100), (self.insert, 60000), (self.insert_twice,), (self.insert_quads,), (self.store_columns,),
+                 (self.import_rows,), (self.store_payload,), (self.insert, 200)]
         n_done = sum(self.attempt(*call) for call in calls)
         self.read()
         return n_done == len(calls)
@@ -116,6 +119,9 @@ class Store:
         for subject in self.subjects:
             answer = self.world.query(f"SELECT ?o {{ <urn:k:{subject}> <urn:p> ?o }}", language="sparql")
             lost += len(answer) != 2
+        answer = self.world.query("SELECT (COUNT(?o) AS ?n) { ?s <urn:p> ?o . ?s <urn:p> ?x }", language="sparql")
+        lost += int(answer[0][0][0]) != 4 * len(self.subjects)
+        assert self.world.check(quick=False) == (True, [])
         for payload, data in self.payloads.items():
             lost += self.world.query("SELECT queryd_payload(?)", [payload]) != [(data,)]
         self.n_lost += lost
@@ -162,7 +168,8 @@ class Filler:
 
 
 def try_system(system, n_points):
-    world = World(limits={"free_disk_bytes": 0, "payload_inline_bytes": 1024})
+    world = World(limits={"free_disk_bytes": 0, "payload_inline_bytes": 1024, "tally_rows": 0, "tally_file_rows": 0,
+                          "tally_file_percent": 1000})
     outcome = {"points": 0, "not_full": 0, "refused": 0, "not_recovered": 0, "problems": []}
     try:
         mount(world, system)

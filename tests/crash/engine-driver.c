@@ -29,6 +29,8 @@ engine_driver_new(const char *directory)
     config.limits.values[QD_LIMIT_FREE_DISK_BYTES] = 0;
     config.limits.values[QD_LIMIT_CHECKPOINT_BYTES] = 64 * 1024; /* so that checkpoints are made all the time */
     config.limits.values[QD_LIMIT_CHECKPOINT_HOLD_MSEC] = 0;
+    config.limits.values[QD_LIMIT_TALLY_FILE_ROWS] = 0; /* so that Optimize stores all columns */
+    config.limits.values[QD_LIMIT_TALLY_FILE_PERCENT] = 1000;
     config.limits.values[QD_LIMIT_PAYLOAD_INLINE_BYTES] = 256; /* so that most have a file */
     self->mailbox = qd_mailbox_new(&error);
     g_assert_no_error(error);

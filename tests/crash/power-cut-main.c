@@ -44,6 +44,7 @@ typedef struct Counts {
     guint n_payload_faults_relaxed; /* images */
     guint n_wrong_checks;           /* images */
     guint n_orphans;
+    guint n_columns;
     guint n_units;
     guint n_acknowledged;
 } Counts;
@@ -138,6 +139,7 @@ count(Counts *counts, const ProbeResult *result, guint position, const char *wha
     counts->n_payload_faults_relaxed += result->report.n_payload_faults_relaxed > 0 ? 1 : 0;
     counts->n_wrong_checks += result->check_is_wrong ? 1 : 0;
     counts->n_orphans += result->n_orphans;
+    counts->n_columns += (guint) result->n_columns;
     counts->n_units += result->report.n_found;
     if (arg_verbose && result->report.first_problem != NULL)
         fprintf(stderr, "%s, cut before operation %u: %s\n", what, position, result->report.first_problem);
@@ -216,6 +218,7 @@ add_counts(Counts *total, const Counts *counts)
     total->n_payload_faults_relaxed += counts->n_payload_faults_relaxed;
     total->n_wrong_checks += counts->n_wrong_checks;
     total->n_orphans += counts->n_orphans;
+    total->n_columns += counts->n_columns;
     total->n_units += counts->n_units;
     total->n_acknowledged += counts->n_acknowledged;
 }
@@ -271,6 +274,7 @@ print_counts(const char *prefix, const Counts *counts)
         { "payloads_missing", counts->n_payload_faults },
         { "payloads_missing_relaxed", counts->n_payload_faults_relaxed },
         { "orphans", counts->n_orphans },
+        { "columns", counts->n_columns },
     };
 
     for (gsize i = 0; i < G_N_ELEMENTS(figures); i++)
@@ -294,6 +298,7 @@ report(const Counts counts[N_TRIALS], gboolean can_adopt)
         { honest->n_half > 0, "updates are there in part" },
         { honest->n_payload_faults > 0, "payloads without their content" },
         { honest->n_orphans > 0, "payload files without a row are left" },
+        { honest->n_columns == 0, "no image has a stored column" },
         { honest->n_wrong_checks > 0 || mixed->n_wrong_checks > 0, "the check of payloads has not found what is missing" },
         { honest->n_units == 0, "nothing was found in any image" },
         { lying->n_corrupt == 0 || lying->n_lost == 0, "the control, a disk that lies, has not failed" },

@@ -5,6 +5,7 @@
 #include "tests/crash/store-probe.h"
 
 #include "daemon/payload/payload.h"
+#include "daemon/read/evaluation.h"
 #include "daemon/store/database.h"
 
 static gboolean
@@ -22,6 +23,27 @@ check_integrity(QdConnection *connection, ProbeResult *result)
     if (!ok)
         result->report.first_problem = g_strdup_printf("integrity_check: %s", text != NULL ? text : sqlite3_errmsg(db));
     (void) sqlite3_finalize(stmt);
+    (void) qd_connection_set_policy(connection, policy);
+    return ok;
+}
+
+#define COUNT_COLUMNS \
+    "SELECT count(*) FROM queryd_column AS c JOIN queryd_predicate AS q ON q.id=c.p AND q.stamp=c.mark WHERE c.part=0"
+
+/* A column that would be believed is that of the quads. */
+static gboolean
+check_columns(QdConnection *connection, const QdLimits *limits, ProbeResult *result)
+{
+    g_autoptr(GPtrArray) messages = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GArray) wrong = g_array_new(FALSE, FALSE, sizeof(gint64));
+    g_autoptr(GError) error = NULL;
+    QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
+    gboolean ok = qd_evaluation_register(connection, limits, &error) &&
+                  qd_connection_get_int64(connection, COUNT_COLUMNS, &result->n_columns, &error) &&
+                  qd_evaluation_check_columns(connection, messages, wrong, &error) && messages->len == 0;
+
+    if (!ok)
+        result->report.first_problem = g_strdup(messages->len > 0 ? messages->pdata[0] : error->message);
     (void) qd_connection_set_policy(connection, policy);
     return ok;
 }
@@ -75,7 +97,7 @@ store_probe_run(const char *directory, const Workload *workload, guint position,
         return;
     }
     connection = qd_database_steal_writer(database);
-    ret_result->corrupt = !check_integrity(connection, ret_result);
+    ret_result->corrupt = !check_integrity(connection, ret_result) || !check_columns(connection, &limits, ret_result);
     if (ret_result->corrupt)
         return;
     sweep(directory, connection, &limits, ret_result);

@@ -7,6 +7,7 @@
 #include "tests/crash/workload.h"
 
 typedef struct ProbeResult {
+    gint64 n_columns;        /* stored ones that would be read */
     guint n_orphans;         /* payload files that are left after a sweep and that no row has */
     guint n_check_faults;    /* payloads that are missing or damaged, says the check of them */
     gboolean check_is_wrong; /* the workload has found more of them, or fewer */

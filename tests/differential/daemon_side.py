@@ -7,14 +7,17 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "e2e"))
 
-from harness import BusError, World, memory_file  # noqa: E402
+from harness import MANAGER, BusError, World, memory_file  # noqa: E402
 from evaluator import TooLarge  # noqa: E402
 from syntax import to_ntriples  # noqa: E402
 from wire_client import RemoteError  # noqa: E402
 from wire_reader import BNODE, IRI, LITERAL_LANG  # noqa: E402
 from terms import STRING, bnode, iri, literal  # noqa: E402
 
-LIMITS = {"idle_exit_ms": 0, "tally_rows": int(os.environ.get("QUERYD_TALLY_ROWS", "0"))}  # patterns are counted wherever possible
+# patterns are counted wherever possible, and columns of any size are stored
+LIMITS = {"idle_exit_ms": 0, "tally_rows": int(os.environ.get("QUERYD_TALLY_ROWS", "0")), "tally_file_rows": 0,
+          "tally_file_percent": 1000}
+RESTARTS = bool(os.environ.get("QUERYD_RESTARTS"))  # after each load: then columns are read from the file
 STATEMENT = re.compile(r'(?:<([^>]*)>|_:(\S+)|"((?:[^"\\]|\\.)*)"(?:\^\^<([^>]*)>|@([A-Za-z0-9-]+))?) *')
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
@@ -109,6 +112,15 @@ class Daemon:
             job = self.world.import_fd(fd, "nquads", replace=True)
         if job["State"] != "finished":
             raise DaemonError(job["ErrorName"], job["ErrorMessage"])
+        if RESTARTS:
+            self.world.call("Optimize", "(a{sv})", {}, interface=MANAGER)
+            self.restart()
+
+    def restart(self):
+        if self.channel is not None:
+            self.channel.close()
+            self.channel = None
+        self.world.stop_daemon()
 
     def query(self, text, form, **options):
         """SELECT: (variables, rows); ASK: a bool; CONSTRUCT: a list of triples."""

@@ -15,7 +15,7 @@ TURTLE = b"<http://e/s> <http://e/p> 'a text' , <http://e/o> , 7 . <http://e/o> 
 ALL = "SELECT * { ?s ?p ?o }"
 
 OBJECTS = {"table": ["queryd_meta", "queryd_term", "queryd_term_hash", "queryd_quad", "queryd_graph", "queryd_predicate",
-                     "queryd_prefix", "queryd_payload", "queryd_fulltext", "queryd_term_key"],
+                     "queryd_prefix", "queryd_payload", "queryd_fulltext", "queryd_term_key", "queryd_column"],
            "index": ["queryd_quad_posg", "queryd_quad_ospg", "queryd_quad_gspo", "queryd_payload_file", "queryd_term_key_tag"],
            "view": ["queryd_fts_content"]}
 DROPS = [f"DROP {kind} {name}" for kind, names in OBJECTS.items() for name in names]

@@ -152,7 +152,7 @@ def test_backup_restore_and_salvage_keep_it(store):
     assert_found_again(store)
 
 
-@pytest.mark.parametrize("version", [2, 4, 5, 6])
+@pytest.mark.parametrize("version", [2, 4, 5, 6, 7])
 @pytest.mark.parametrize("way", ["restore", "salvage"])
 def test_older_stores(bus, version, way):
     """Its row of queryd_meta goes, and its terms are found."""

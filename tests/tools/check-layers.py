@@ -52,7 +52,7 @@ ROOMS = {
     "notify": ("wire base rdf sqlite quads payload sparql", "glib sqlite3"),
     "results": ("wire base read notify", "glib"),
     "runtime": ("wire base read", "glib"),
-    "write": ("wire base rdf sqlite quads payload recover store functions plan read notify results runtime", "glib sqlite3"),
+    "write": ("wire base rdf sqlite quads payload recover store functions tally plan read notify results runtime", "glib sqlite3"),
     "channel": ("wire base rdfio sqlite read format notify results runtime write", "glib sqlite3"),
     "call": ("wire text base rdf sqlite quads payload store plan read format notify runtime write channel", "glib sqlite3"),
     "job": ("wire text base rdf rdfio sqlite quads payload recover store read format notify runtime write call",

@@ -29,6 +29,7 @@ static const char *const denied_functions[] = { "load_extension", "fts3_tokenize
 static const char *const payload_functions[] = { "queryd_store_payload", "queryd_replace_payload", DELETE_FUNCTION };
 #define PAYLOAD_TABLE "queryd_payload"
 #define KEY_TABLE "queryd_term_key"
+#define COLUMN_TABLE "queryd_column"
 /* A pragma as a table: what it gives is not of the data alone. */
 #define PRAGMA_PREFIX "pragma_"
 
@@ -121,6 +122,10 @@ check_read(QdGuard *self, const char *table)
 {
     if (g_ascii_strcasecmp(table, KEY_TABLE) == 0)
         return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "reading '" KEY_TABLE "' is not allowed: it holds the daemon's key");
+    /* tallies compile their own statements while that of the client runs */
+    if (self->compiling && g_ascii_strcasecmp(table, COLUMN_TABLE) == 0)
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED,
+                             "reading '" COLUMN_TABLE "' is not allowed: it holds what is made of queryd_quad, which may be read");
 
     if (self->read_tables != NULL)
         record_name(self->read_tables, table);

@@ -65,6 +65,7 @@ test_older(StoreFixture *fixture, gconstpointer data)
                                    "DROP TABLE queryd_graph; DROP TABLE queryd_predicate; DROP TABLE queryd_prefix;"
                                    "DROP TABLE queryd_payload;"
                                    "DROP TABLE queryd_fulltext; DROP VIEW queryd_fts_content; DROP TABLE queryd_term_key;"
+                                   "DROP TABLE queryd_column;"
                                    "DELETE FROM queryd_meta WHERE key NOT IN ('schema_version', 'start_counter');"
                                    "UPDATE queryd_meta SET value=1 WHERE key='schema_version';"
                                    "CREATE TABLE mine(x); INSERT INTO mine VALUES(7)");
@@ -123,7 +124,7 @@ assert_stored(QdConnection *writer, gboolean has_quads)
 static void
 test_stored(StoreFixture *fixture, gconstpointer data)
 {
-    static const guint versions[] = { 1, 2, 4, 5, 6 };
+    static const guint versions[] = { 1, 2, 4, 5, 6, 7 };
 
     for (gsize i = 0; i < G_N_ELEMENTS(versions); i++) {
         take_stored(fixture, versions[i]);
