@@ -7,8 +7,8 @@ import pytest
 
 import harness
 import http_world
+import sandboxes as sandbox
 import service_world
-import test_access
 from service_world import Endpoint, Helper
 from test_queryctl import Ctl
 
@@ -264,15 +264,15 @@ def test_where_it_is_refused(both):
     assert len(both.rows("SELECT ?s { SERVICE FAR { ?s :age ?a } }")) == 5
 
 
-@test_access.pytestmark
+@sandbox.needs_sandbox
 @pytest.mark.parametrize("silent", ["", "SILENT"])
 def test_no_sandbox_has_it(make_bus, silent):
     """Not even in its own store: the network is the user's."""
-    world = make_bus(config=test_access.grants("write=*"))
-    sandboxes = test_access.Sandboxes(world)
+    world = make_bus(config=sandbox.grants("write=*"))
+    sandboxes = sandbox.Sandboxes(world)
     try:
         query = f"SELECT * {{ SERVICE {silent} <http://a.example/> {{ ?s ?p ?o }} }}"
-        message = test_access.refused(sandboxes.caller(), "query", query, language="sparql", words="in a sandbox")
+        message = sandbox.refused(sandboxes.caller(), "query", query, language="sparql", words="in a sandbox")
         assert "SERVICE" in message
     finally:
         sandboxes.finish()
