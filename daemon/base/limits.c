@@ -214,9 +214,17 @@ qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError **error)
 }
 
 void
-qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const char *what_format, ...)
+qd_limit_set_value_error(GError **error, QdLimit limit, uint64_t value, const char *what)
 {
     const QdLimitInfo *info = qd_limit_get_info(limit);
+
+    qd_error_set(error, info->error, "%s: the limit '%s' is %" G_GUINT64_FORMAT "%s%s", what, info->name, value,
+                 info->unit[0] != '\0' ? " " : "", info->unit);
+}
+
+void
+qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const char *what_format, ...)
+{
     g_autofree char *what = NULL;
     va_list args;
 
@@ -224,6 +232,5 @@ qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const 
     what = g_strdup_vprintf(what_format, args);
     va_end(args);
 
-    qd_error_set(error, info->error, "%s: the limit '%s' is %" G_GUINT64_FORMAT "%s%s", what, info->name, limits->values[limit],
-                 info->unit[0] != '\0' ? " " : "", info->unit);
+    qd_limit_set_value_error(error, limit, limits->values[limit], what);
 }

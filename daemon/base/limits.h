@@ -141,5 +141,7 @@ qd_limits_get(const QdLimits *self, QdLimit limit)
     return __atomic_load_n(&self->values[limit], __ATOMIC_RELAXED); /* a reload may change it */
 }
 
-/* qd_limit_set_error: the one form of message: "WHAT: the limit 'NAME' is VALUE UNIT". */
+/* The one form of message: "WHAT: the limit 'NAME' is VALUE UNIT". */
 void qd_limit_set_error(GError **error, const QdLimits *limits, QdLimit limit, const char *what_format, ...) G_GNUC_PRINTF(4, 5);
+/* The same where the value in force is known, and not the limits that it comes from. */
+void qd_limit_set_value_error(GError **error, QdLimit limit, uint64_t value, const char *what);

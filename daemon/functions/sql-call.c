@@ -47,5 +47,5 @@ qd_sql_is_interrupted(sqlite3_context *result)
 void
 qd_sql_create_error(GError **error, const char *name, int code)
 {
-    qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function '%s': %s", name, sqlite3_errstr(code));
+    qd_sqlite_set_call_error(error, NULL, code, "cannot register '%s'", name);
 }

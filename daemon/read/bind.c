@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 static gboolean
 bind_value(sqlite3_stmt *stmt, int index, const QwValue *value, GError **error)
@@ -41,7 +42,7 @@ bind_value(sqlite3_stmt *stmt, int index, const QwValue *value, GError **error)
         return FALSE;
     }
     if (r != SQLITE_OK) {
-        qd_error_set(error, QW_ERROR_INTERNAL, "cannot bind parameter %d: %s", index, sqlite3_errstr(r));
+        qd_sqlite_set_call_error(error, sqlite3_db_handle(stmt), r, "cannot bind parameter %d", index);
         return FALSE;
     }
     return TRUE;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"
 
 #define MODULE "queryd_count"
@@ -136,7 +136,7 @@ qd_counting_register(QdConnection *connection, GError **error)
     if (r == SQLITE_OK && sqlite3_db_readonly(self->db, "main") == 0)
         r = sqlite3_create_module_v2(self->db, MODULE, &count_module, self, NULL);
     if (r != SQLITE_OK)
-        qd_error_set(error, QW_ERROR_NO_MEMORY, "cannot register the functions that count: %s", sqlite3_errstr(r));
+        qd_sqlite_set_call_error(error, self->db, r, "cannot register the functions that count");
     return r == SQLITE_OK;
 }
 

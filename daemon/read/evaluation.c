@@ -243,7 +243,7 @@ qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number
         r = sqlite3_bind_blob64(stmt, number, blob->data, blob->len, SQLITE_TRANSIENT);
     }
     if (r != SQLITE_OK)
-        qd_error_set(error, QW_ERROR_INTERNAL, "cannot bind constant %d: %s", number, sqlite3_errstr(r));
+        qd_sqlite_set_call_error(error, qd_connection_get_db(connection), r, "cannot bind constant %d", number);
     return r == SQLITE_OK;
 }
 

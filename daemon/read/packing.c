@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/read/row-encoder.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 #define FUNCTION_NAME "queryd_pack"
 /* SQLite's limit for arguments of a function. */
@@ -90,7 +90,7 @@ qd_packer_register(sqlite3 *db, GError **error)
                                        packer_free);
 
     if (r != SQLITE_OK) { /* it has freed @self */
-        qd_error_set(error, QW_ERROR_INTERNAL, "cannot register a function: %s", sqlite3_errstr(r));
+        qd_sqlite_set_call_error(error, db, r, "cannot register function '%s'", FUNCTION_NAME);
         return NULL;
     }
     return self;

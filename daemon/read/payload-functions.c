@@ -177,7 +177,8 @@ qd_payload_functions_register(QdConnection *connection, const QdLimits *limits, 
         r = sqlite3_create_function_v2(qd_connection_get_db(connection), functions[i].name, functions[i].n_args,
                                        SQLITE_UTF8 | functions[i].flags, self, functions[i].func, NULL, NULL, g_free);
         if (r != SQLITE_OK) {
-            qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function '%s': %s", functions[i].name, sqlite3_errstr(r));
+            qd_sqlite_set_call_error(error, qd_connection_get_db(connection), r, "cannot register function '%s'",
+                                     functions[i].name);
             return FALSE;
         }
     }

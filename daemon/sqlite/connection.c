@@ -148,8 +148,7 @@ set_open_error(sqlite3 *db, const char *path, int result, GError **error)
     if (errno_value != 0)
         qd_error_set_errno(error, errno_value, "cannot open database '%s'", path);
     else
-        qd_error_set(error, qd_sqlite_get_code(result), "cannot open database '%s': %s", path,
-                     db != NULL ? sqlite3_errmsg(db) : sqlite3_errstr(result));
+        qd_sqlite_set_call_error(error, db, result, "cannot open database '%s'", path);
 }
 
 /* When it cannot open a file for writing, SQLite opens it for reading and says so at the first write, for any reason. FALSE:

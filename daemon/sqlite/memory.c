@@ -57,13 +57,39 @@ exceeds_budget(int64_t n_bytes)
 }
 
 static gboolean
-is_refused(int64_t n_bytes)
+exceeds_limit(int64_t used)
 {
     uint64_t limit = atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
-    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
 
-    return (limit > 0 && used + n_bytes > (int64_t) limit) || exceeds_budget(n_bytes) ||
-           (n_bytes >= (int64_t) LARGE_BYTES && qd_interrupt_poll());
+    return limit > 0 && used > (int64_t) limit;
+}
+
+/*
+ * A large size counts from here on: else two threads find room for it at once, and both take it. Small ones count when they are
+ * there, which saves an atomic operation; together they pass the limit by a page for each thread at most.
+ */
+static gboolean
+reserve(int64_t n_bytes)
+{
+    if (exceeds_budget(n_bytes))
+        return FALSE;
+    if (n_bytes < (int64_t) LARGE_BYTES)
+        return !exceeds_limit(atomic_load_explicit(&used_bytes, memory_order_relaxed) + n_bytes);
+    if (qd_interrupt_poll())
+        return FALSE;
+
+    if (!exceeds_limit(atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed) + n_bytes))
+        return TRUE;
+    atomic_fetch_sub_explicit(&used_bytes, n_bytes, memory_order_relaxed);
+    return FALSE;
+}
+
+/* Takes back the reservation: the bytes are counted by account() now, or there are none. */
+static void
+settle(int64_t n_bytes)
+{
+    if (n_bytes >= (int64_t) LARGE_BYTES)
+        atomic_fetch_sub_explicit(&used_bytes, n_bytes, memory_order_relaxed);
 }
 
 static void
@@ -76,11 +102,15 @@ note_failure(void)
 static void *
 memory_malloc(int n_bytes)
 {
-    void *p = !is_refused(n_bytes) ? malloc((size_t) n_bytes) : NULL;
+    void *p = NULL;
 
-    if (p != NULL)
-        account((int64_t) malloc_usable_size(p));
-    else
+    if (reserve(n_bytes)) {
+        p = malloc((size_t) n_bytes);
+        if (p != NULL)
+            account((int64_t) malloc_usable_size(p));
+        settle(n_bytes);
+    }
+    if (p == NULL)
         note_failure();
     return p;
 }
@@ -88,22 +118,30 @@ memory_malloc(int n_bytes)
 static void
 memory_free(void *p)
 {
+    int64_t n_bytes;
+
     if (p == NULL)
         return;
 
-    account(-(int64_t) malloc_usable_size(p));
-    free(p);
+    n_bytes = (int64_t) malloc_usable_size(p);
+    free(p); /* before its bytes are given to others */
+    account(-n_bytes);
 }
 
 static void *
 memory_realloc(void *p, int n_bytes)
 {
     int64_t before = (int64_t) malloc_usable_size(p);
-    void *q = n_bytes <= before || !is_refused(n_bytes - before) ? realloc(p, (size_t) n_bytes) : NULL;
+    int64_t more = MAX(n_bytes - before, 0);
+    void *q = NULL;
 
-    if (q != NULL)
-        account((int64_t) malloc_usable_size(q) - before);
-    else
+    if (more == 0 || reserve(more)) {
+        q = realloc(p, (size_t) n_bytes);
+        if (q != NULL)
+            account((int64_t) malloc_usable_size(q) - before);
+        settle(more);
+    }
+    if (q == NULL)
         note_failure();
     return q;
 }
@@ -162,6 +200,12 @@ qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes)
 {
     atomic_store_explicit(&soft_limit_bytes, soft_bytes, memory_order_relaxed);
     atomic_store_explicit(&hard_limit_bytes, hard_bytes, memory_order_relaxed);
+}
+
+uint64_t
+qd_memory_get_hard_limit(void)
+{
+    return atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
 }
 
 uint64_t

@@ -16,6 +16,9 @@ gboolean qd_memory_init(GError **error);
 /* Bytes that SQLite may hold in all; 0: no limit. Above the soft limit connections give their caches back. */
 void qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes);
 
+/* The hard limit in force, 0: none. */
+uint64_t qd_memory_get_hard_limit(void);
+
 /* Bytes that SQLite holds now, in all threads. */
 uint64_t qd_memory_get_used(void);
 

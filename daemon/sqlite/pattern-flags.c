@@ -8,7 +8,7 @@
  */
 #include "daemon/sqlite/pattern-flags.h"
 
-#include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 #define POINTER_TYPE "queryd-pattern-flags"
 #define ENCODINGS 3u
@@ -181,6 +181,6 @@ qd_pattern_flags_register(sqlite3 *db, const QdPatternFunction *like, const QdPa
     if (r == SQLITE_OK)
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_INTERNAL, "cannot register functions 'like' and 'glob': %s", sqlite3_errstr(r));
+    qd_sqlite_set_call_error(error, db, r, "cannot register functions 'like' and 'glob'");
     return FALSE;
 }

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/sqlite/memory.h"
+
 /*
  * The error of the last read or write of @file that the disk refused. A read beyond its end, which needs no disk, makes SQLite
  * forget it.
@@ -192,16 +194,17 @@ refine_error(GString *message, const QdLimits *limits)
     return QW_ERROR_SYNTAX;
 }
 
-/* Limits that SQLite tells by its result code. */
+/* Limits that SQLite tells by its result code. Their values in force are known here, also where the caller has none. */
 static gboolean
-set_limit_error(GError **error, int result, const QdLimits *limits)
+set_limit_error(GError **error, sqlite3 *db, int result)
 {
-    if (limits == NULL)
-        return FALSE;
-    if ((result & 0xff) == SQLITE_NOMEM)
-        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "out of memory");
-    else if ((result & 0xff) == SQLITE_TOOBIG)
-        qd_limit_set_error(error, limits, QD_LIMIT_VALUE_BYTES, "value is too big");
+    uint64_t heap_bytes = qd_memory_get_hard_limit();
+
+    if ((result & 0xff) == SQLITE_NOMEM && heap_bytes > 0)
+        qd_limit_set_value_error(error, QD_LIMIT_HEAP_HARD_BYTES, heap_bytes, "out of memory");
+    else if ((result & 0xff) == SQLITE_TOOBIG && db != NULL)
+        qd_limit_set_value_error(error, QD_LIMIT_VALUE_BYTES, (uint64_t) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
+                                 "value is too big");
     else
         return FALSE;
     return TRUE;
@@ -230,7 +233,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
 
-    if (set_limit_error(error, result, limits))
+    if (set_limit_error(error, db, result))
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
@@ -258,6 +261,20 @@ void
 qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits)
 {
     set_error(error, db, result, TRUE, text, n_bytes, limits);
+}
+
+void
+qd_sqlite_set_call_error(GError **error, sqlite3 *db, int result, const char *format, ...)
+{
+    GError *failure = NULL;
+    g_autofree char *call = NULL;
+    va_list args;
+
+    va_start(args, format);
+    call = g_strdup_vprintf(format, args);
+    va_end(args);
+    set_error(&failure, db, result, FALSE, NULL, 0, NULL);
+    g_propagate_prefixed_error(error, failure, "%s: ", call);
 }
 
 const char *

@@ -55,6 +55,6 @@ qd_strftime_register(sqlite3 *db, const QdLimits *limits, GError **error)
     if (r == SQLITE_OK)
         return TRUE;
 
-    qd_error_set(error, QW_ERROR_INTERNAL, "cannot register function 'strftime': %s", sqlite3_errstr(r));
+    qd_sqlite_set_call_error(error, db, r, "cannot register function 'strftime'");
     return FALSE;
 }

@@ -4,7 +4,7 @@
  */
 #include "daemon/tally/tally.h"
 
-#include "daemon/base/error.h"
+#include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"
 #include "daemon/tally/tally-program.h"
 #include "daemon/tally/tally-sql.h"
@@ -310,6 +310,6 @@ qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GE
     if (r == SQLITE_OK)
         r = qd_tally_reader_register(db, &terms->taking);
     if (r != SQLITE_OK)
-        qd_error_set(error, QW_ERROR_INTERNAL, "cannot register queryd_tally: %s", sqlite3_errstr(r));
+        qd_sqlite_set_call_error(error, db, r, "cannot register queryd_tally");
     return r == SQLITE_OK;
 }

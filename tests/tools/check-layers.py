@@ -42,7 +42,7 @@ ROOMS = {
     "recover": ("wire base rdf sqlite quads payload", "glib sqlite3"),
     "store": ("wire base sqlite quads payload recover", "glib sqlite3"),
     "functions": ("wire base rdf daemon/sqlite/sqlite-error.h daemon/sqlite/virtual-table.h", "glib sqlite3 pcre2"),
-    "tally": ("wire base rdf daemon/sqlite/virtual-table.h", "glib sqlite3"),
+    "tally": ("wire base rdf daemon/sqlite/sqlite-error.h daemon/sqlite/virtual-table.h", "glib sqlite3"),
     "service": ("wire base rdf daemon/functions/resolver.h daemon/functions/sql-call.h "
                 "daemon/sqlite/sqlite-error.h daemon/sqlite/virtual-table.h", "glib sqlite3"),
     "sparql": ("wire base rdf rdfio daemon/sqlite/catalog.h", "glib"),

@@ -49,6 +49,44 @@ test_threads(void)
     g_assert_cmpuint(qd_memory_get_used(), ==, used);
 }
 
+#define N_RACERS 4
+#define N_RACES 2000
+
+static int n_holders;
+
+static gpointer
+race(gpointer unused)
+{
+    int most = 0;
+
+    for (int i = 0; i < N_RACES; i++) {
+        void *p = sqlite3_malloc(30 * MIB);
+        int n_before;
+
+        if (p == NULL)
+            continue;
+        n_before = g_atomic_int_add(&n_holders, 1);
+        most = MAX(most, n_before + 1);
+        (void) g_atomic_int_add(&n_holders, -1);
+        sqlite3_free(p);
+    }
+    return GINT_TO_POINTER(most);
+}
+
+/* Two threads that ask at once do not both get the room that is there for one. */
+static void
+test_races(void)
+{
+    GThread *threads[N_RACERS];
+
+    qd_memory_set_limits(0, qd_memory_get_used() + (uint64_t) 50 * MIB);
+    for (guint i = 0; i < N_RACERS; i++)
+        threads[i] = g_thread_new("race", race, NULL);
+    for (guint i = 0; i < N_RACERS; i++)
+        g_assert_cmpint(GPOINTER_TO_INT(g_thread_join(threads[i])), <=, 1);
+    qd_memory_set_limits(0, 0);
+}
+
 static gboolean
 end_it(void *data)
 {
@@ -127,6 +165,7 @@ main(int argc, char **argv)
     g_assert_no_error(error);
     g_test_add_func("/sqlite/memory/counts", test_counts);
     g_test_add_func("/sqlite/memory/threads", test_threads);
+    g_test_add_func("/sqlite/memory/races", test_races);
     g_test_add_func("/sqlite/memory/interrupted", test_interrupted);
     g_test_add_func("/sqlite/memory/hard-limit", test_hard_limit);
     g_test_add_func("/sqlite/memory/soft-limit", test_soft_limit);

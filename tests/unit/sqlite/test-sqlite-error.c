@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 
 static void
@@ -73,6 +74,31 @@ test_real_failures(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* Most callers know no limits: those in force are named, as the allocator and the connection have them. */
+static void
+test_limits_in_force(void)
+{
+    g_autoptr(GError) memory = NULL;
+    g_autoptr(GError) unlimited = NULL;
+    g_autoptr(GError) size = NULL;
+    g_autoptr(GError) call = NULL;
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    (void) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000);
+    qd_memory_set_limits(0, 64 << 20);
+    qd_sqlite_set_error(&memory, NULL, SQLITE_NOMEM, NULL, 0, NULL);
+    store_assert_error(memory, QW_ERROR_NO_MEMORY, "out of memory: the limit 'heap_hard_bytes' is 67108864 bytes");
+    qd_sqlite_set_call_error(&call, db, SQLITE_NOMEM, "cannot open '%s'", "x");
+    store_assert_error(call, QW_ERROR_NO_MEMORY, "cannot open 'x': out of memory: the limit 'heap_hard_bytes' is 67108864 bytes");
+    qd_memory_set_limits(0, 0);
+    qd_sqlite_set_error(&unlimited, NULL, SQLITE_NOMEM, NULL, 0, NULL);
+    store_assert_error(unlimited, QW_ERROR_NO_MEMORY, "out of memory");
+    qd_sqlite_set_error(&size, db, SQLITE_TOOBIG, NULL, 0, NULL);
+    store_assert_error(size, QW_ERROR_TOO_BIG, "value is too big: the limit 'value_bytes' is 100000 bytes");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_without_a_connection(void)
 {
@@ -89,6 +115,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sqlite/sqlite-error/codes", test_codes);
     g_test_add_func("/sqlite/sqlite-error/real-failures", test_real_failures);
+    g_test_add_func("/sqlite/sqlite-error/limits-in-force", test_limits_in_force);
     g_test_add_func("/sqlite/sqlite-error/without-a-connection", test_without_a_connection);
     return g_test_run();
 }
