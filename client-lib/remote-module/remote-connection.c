@@ -147,11 +147,13 @@ open_session(QueryDirect *self, GVariant *options, GError **error)
 QueryDirect *
 remote_open(const char *url, GVariant *options, GError **error)
 {
+    static const RemoteNames names = { .answer_bytes = "answer_bytes" };
     g_autoptr(GVariant) given = g_variant_ref_sink(options != NULL ? options : g_variant_new("a{sv}", NULL));
     g_autoptr(QueryDirect) self = g_new0(QueryDirect, 1);
     const char *update_url = url;
 
     self->head.table = &query_remote_table;
+    self->names = &names;
     self->ref_count = 1;
     if (!check_options(given, error))
         return NULL;

@@ -202,9 +202,14 @@ follow_redirect(const RemoteTarget *target, const RemoteAnswer *answer, const Re
     g_autoptr(GUri) to = location != NULL ? g_uri_parse_relative(from, location, SOUP_HTTP_URI_FLAGS, NULL) : NULL;
     guint status = soup_message_get_status(answer->message);
 
-    if (to == NULL || g_uri_get_host(to) == NULL ||
+    if (to == NULL || g_uri_get_host(to) == NULL || g_uri_get_host(to)[0] == '\0' || /* libsoup takes none without a host */
         (g_strcmp0(g_uri_get_scheme(to), "http") != 0 && g_strcmp0(g_uri_get_scheme(to), "https") != 0)) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the endpoint redirects with status %u to no URL of http", status);
+        return NULL;
+    }
+    if (g_uri_get_userinfo(to) != NULL) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_ACCESS_DENIED,
+                    "the endpoint redirects with status %u to a URL with user and password, which are not sent", status);
         return NULL;
     }
     if (status != 307 && status != 308) {
@@ -283,6 +288,7 @@ send_once(QueryDirect *self, SoupMessage *message, GCancellable *cancellable, Re
     answer->message = message;
     answer->guard = self->guard;
     answer->bytes_max = self->answer_bytes;
+    answer->names = self->names;
     if (self->guard != NULL && !self->guard->check_url(self->guard->data, soup_message_get_uri(message), error))
         return FALSE;
     (void) g_signal_connect(message, "network-event", G_CALLBACK(on_network_event), answer);

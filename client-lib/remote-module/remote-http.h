@@ -24,7 +24,8 @@ typedef struct RemoteAnswer {
     gboolean is_end_marked; /* a body that was cut is noticed */
     gboolean was_read;      /* to its end: the connection serves the next request */
     guint64 bytes_max;      /* of the body; 0: any number */
-    GError *refusal;        /* (nullable): of the guard, for the address of the host */
+    const RemoteNames *names;
+    GError *refusal; /* (nullable): of the guard, for the address of the host */
     const RemoteGuard *guard;
     GSocket *socket; /* (nullable): of the connection */
 } RemoteAnswer;

@@ -82,7 +82,8 @@ read_some(Input *self, char *buffer, gsize n_bytes, GError **error)
         self->n_read += (guint64) n;
     if (self->answer->bytes_max > 0 && self->n_read > self->answer->bytes_max) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG,
-                    "the endpoint's answer has more than answer_bytes, which is %" G_GUINT64_FORMAT, self->answer->bytes_max);
+                    "the endpoint's answer has more than %s, which is %" G_GUINT64_FORMAT " bytes: ask for less, or raise it",
+                    self->answer->names->answer_bytes, self->answer->bytes_max);
         return -1;
     }
     return n;

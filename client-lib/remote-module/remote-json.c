@@ -11,6 +11,8 @@
 #include "client-lib/remote-module/remote-private.h"
 #include "client-lib/remote-module/remote-rows.h"
 
+#define MEMBER_BYTES (64 * 1024) /* a name, and spaces on both sides of ":" */
+
 typedef enum JsonState {
     JSON_BEGIN,    /* before '{' of the document */
     JSON_MEMBERS,  /* in the document, before a name, ',' or '}' */
@@ -232,8 +234,7 @@ take_term(JsonReader *self, QwValue *value)
 {
     Term term = { 0 };
 
-    if (!take_members(self, &term) || term.value.data == NULL || term.type.data == NULL || has_nul(&term.language) ||
-        has_nul(&term.datatype))
+    if (!take_members(self, &term) || term.value.data == NULL || term.type.data == NULL || has_nul(&term.datatype))
         return FALSE;
     *value = (QwValue){ .type = QW_TYPE_TEXT };
     value->data = term.value.data;
@@ -245,6 +246,8 @@ take_term(JsonReader *self, QwValue *value)
     if (!text_is(&term.type, "literal") && !text_is(&term.type, "typed-literal"))
         return FALSE;
     if (term.language.n_bytes > 0) {
+        if (!remote_is_language(term.language.data, term.language.n_bytes))
+            return FALSE;
         value->type = QW_TYPE_LITERAL_LANG;
         value->tag = term.language.data;
         value->n_tag_bytes = (uint32_t) term.language.n_bytes;
@@ -449,21 +452,23 @@ static Unit
 read_member(JsonReader *self, GError **error)
 {
     gboolean is_outer = self->state == JSON_MEMBERS;
+    const Unit partial = self->end - self->p > MEMBER_BYTES ? UNIT_BAD
+                                                            : UNIT_PARTIAL; /* up to the value it is read from its start */
     Unit result = UNIT_DONE;
     Text name;
 
     if (*self->p == '"' && !string_is_whole(self->p + 1, self->end))
-        return UNIT_PARTIAL;
+        return partial;
     if (!take_string(self, &name))
         return UNIT_BAD;
     skip_space(self);
     if (self->p >= self->end)
-        return UNIT_PARTIAL;
+        return partial;
     if (!take_char(self, ':'))
         return UNIT_BAD;
     skip_space(self);
     if (self->p >= self->end)
-        return UNIT_PARTIAL;
+        return partial;
     if ((is_outer && text_is(&name, "results") && *self->p == '{') ||
         (!is_outer && text_is(&name, "bindings") && *self->p == '[')) {
         if (self->has_result && is_outer)

@@ -37,6 +37,12 @@ typedef struct RemoteGuard {
     gpointer data;
 } RemoteGuard;
 
+/* Which knob an error names. */
+typedef struct RemoteNames {
+    const char *answer_bytes;
+    const char *deadline; /* (nullable): the caller knows it */
+} RemoteNames;
+
 /* Immutable once it is open, but for `tsv_is_bad`. */
 struct QueryDirect {
     QueryDirectHead head;
@@ -46,6 +52,7 @@ struct QueryDirect {
     RemoteFormat format; /* ANY: what the server has */
     gsize row_bytes;
     guint64 answer_bytes;     /* of a body; 0: any number */
+    const RemoteNames *names; /* of limits, as errors say them */
     const RemoteGuard *guard; /* (nullable): set before the first run; outlives all */
     gint tsv_is_bad;          /* atomic: this server's TSV has no terms; JSON is asked for instead */
     SoupSession *session;

@@ -168,6 +168,17 @@ remote_rows_finish(RemoteRows *self, GError **error)
     return remote_rows_flush(self);
 }
 
+gboolean
+remote_is_language(const char *tag, gsize n_bytes)
+{
+    if (n_bytes == 0 || !g_ascii_isalpha(tag[0]))
+        return FALSE;
+    for (gsize i = 0; i < n_bytes; i++)
+        if (!g_ascii_isalnum(tag[i]) && tag[i] != '-')
+            return FALSE;
+    return TRUE;
+}
+
 /* @n hexadecimal digits; G_MAXUINT32: they are none. */
 static guint32
 read_hex(const char *p, const char *end, guint n)

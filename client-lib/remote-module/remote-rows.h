@@ -103,6 +103,9 @@ remote_value_set_typed(QwValue *value, const char *datatype, gsize n_datatype)
     value->n_tag_bytes = (uint32_t) n_datatype;
 }
 
+/* Whether @tag can stand after "@" in Turtle: letters, digits and "-". Another one would end the literal where it is written. */
+gboolean remote_is_language(const char *tag, gsize n_bytes);
+
 /* The only row of ASK. */
 gboolean remote_rows_put_boolean(RemoteRows *self, gboolean value, GError **error);
 

@@ -13,8 +13,10 @@
 #include "client-lib/remote-module/remote-http.h"
 #include "client-lib/remote-module/remote-input.h"
 #include "client-lib/remote-module/remote-text.h"
+#include "client-lib/text/text-utf8.h"
 
 #define PAGES_MAX 4u
+#define PAGES_BYTES (1024u * 1024u) /* a page beyond waits, unless it is the only one */
 
 #define ACCEPT_RDF "application/n-triples, text/turtle;q=0.9, application/rdf+xml;q=0.5, application/ld+json;q=0.4"
 
@@ -65,6 +67,17 @@ begin_rows(gpointer data, const char *const *names, const char *const *types, gu
     query_schema_unref(old);
 }
 
+/* Whether a further page has to wait. A few large rows take as much memory as they need, not four times of that. */
+static gboolean
+is_filled(const QueryDirectRun *self)
+{
+    gsize n_bytes = 0;
+
+    for (const GList *link = self->pages.head; link != NULL; link = link->next)
+        n_bytes += ((const QwPageWriter *) link->data)->used;
+    return self->pages.length >= PAGES_MAX || n_bytes >= PAGES_BYTES;
+}
+
 static gboolean
 take_page(gpointer data, const QwPageWriter *page)
 {
@@ -72,7 +85,7 @@ take_page(gpointer data, const QwPageWriter *page)
     gboolean is_stopped;
 
     (void) pthread_mutex_lock(&self->mutex);
-    while (self->pages.length >= PAGES_MAX && !self->is_stopped)
+    while (is_filled(self) && !self->is_stopped)
         (void) pthread_cond_wait(&self->changed, &self->mutex);
     is_stopped = self->is_stopped;
     if (is_stopped)
@@ -146,6 +159,23 @@ ask(QueryDirectRun *self, gboolean *ret_was_tsv, GError **error)
     return ok;
 }
 
+/* What the endpoint says may be in it: one line of UTF-8 of a bounded size. */
+static GError *
+tidy_failure(GError *failure)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    if (failure == NULL)
+        return NULL;
+    (void) qw_text_append_lossy(text, failure->message, strnlen(failure->message, 2 * REMOTE_MESSAGE_BYTES));
+    for (char *p = text->str; *p != '\0'; p++)
+        if (g_ascii_iscntrl(*p))
+            *p = ' ';
+    g_free(failure->message);
+    failure->message = g_string_free(g_steal_pointer(&text), FALSE);
+    return failure;
+}
+
 static gpointer
 run_in_thread(gpointer data)
 {
@@ -166,7 +196,7 @@ run_in_thread(gpointer data)
     self->end.n_rows = self->rows.n_rows;
     self->end.elapsed_usec = (guint64) (g_get_monotonic_time() - self->start_usec);
     if (self->failure == NULL)
-        self->failure = g_steal_pointer(&failure);
+        self->failure = tidy_failure(g_steal_pointer(&failure));
     self->is_done = TRUE;
     (void) pthread_cond_broadcast(&self->changed);
     (void) pthread_mutex_unlock(&self->mutex);
@@ -257,10 +287,13 @@ has_news(const QueryDirectRun *self)
 static void
 set_expired(QueryDirectRun *self)
 {
+    const char *name = self->direct->names->deadline;
+
     if (self->failure == NULL)
         g_set_error(&self->failure, QUERY_ERROR, QUERY_ERROR_TIMEOUT,
-                    "the deadline of %" G_GINT64_FORMAT " ms expired before the endpoint had answered%s",
-                    self->command->timeout_msec, self->command->writes ? ": the update may be executed" : "");
+                    "the deadline of %" G_GINT64_FORMAT " ms%s%s%s expired before the endpoint had answered%s",
+                    self->command->timeout_msec, name != NULL ? " ('" : "", name != NULL ? name : "", name != NULL ? "')" : "",
+                    self->command->writes ? ": the update may be executed" : "");
 }
 
 /* Until there is something to take, within the time that is left. */

@@ -73,17 +73,6 @@ set_iri(TsvReader *self, QwValue *value, const char *p, const char *end)
 }
 
 static gboolean
-is_language(const char *p, const char *end)
-{
-    if (p == end || !g_ascii_isalpha(*p))
-        return FALSE;
-    for (; p < end; p++)
-        if (!g_ascii_isalnum(*p) && *p != '-')
-            return FALSE;
-    return TRUE;
-}
-
-static gboolean
 set_literal(TsvReader *self, QwValue *value, const char *p, const char *end)
 {
     const char quote = *p;
@@ -108,7 +97,7 @@ set_literal(TsvReader *self, QwValue *value, const char *p, const char *end)
     close++;
     if (close == end)
         return TRUE;
-    if (*close == '@' && is_language(close + 1, end)) {
+    if (*close == '@' && remote_is_language(close + 1, (gsize) (end - close - 1))) {
         value->type = QW_TYPE_LITERAL_LANG;
         value->tag = close + 1;
         value->n_tag_bytes = (uint32_t) (end - close - 1);

@@ -30,6 +30,7 @@ typedef struct XmlReader {
     gboolean takes_text;
     gboolean has_ended;
     gsize n_bytes; /* since the last row */
+    guint depth;   /* of elements */
 } XmlReader;
 
 static gboolean
@@ -108,7 +109,9 @@ begin_literal(XmlReader *self, const char *const *names, const char *const *valu
     const char *language = find_attribute(names, values, "xml:lang");
     const char *datatype = find_attribute(names, values, "datatype");
 
-    if (language != NULL && language[0] != '\0')
+    if (language != NULL && language[0] != '\0' && !remote_is_language(language, strlen(language)))
+        set_bad(self, error, "xml:lang has no language tag");
+    else if (language != NULL && language[0] != '\0')
         begin_term(self, QW_TYPE_LITERAL_LANG, language, error);
     else
         begin_term(self, QW_TYPE_LITERAL_TYPED, datatype, error);
@@ -133,7 +136,9 @@ on_start(GMarkupParseContext *context, const char *element, const char **names, 
     const char *name;
 
     self->takes_text = FALSE;
-    if (is_element(element, "variable")) {
+    if (++self->depth > REMOTE_DEPTH)
+        set_bad(self, error, "its elements are nested too deeply");
+    else if (is_element(element, "variable")) {
         name = find_attribute(attributes, texts, "name");
         if (name == NULL || self->cells != NULL)
             set_bad(self, error, "a variable has no name, or is outside of the head");
@@ -205,6 +210,7 @@ on_end(GMarkupParseContext *context, const char *element, gpointer data, GError 
 {
     XmlReader *self = data;
 
+    self->depth--;
     if (self->takes_text && self->column != G_MAXUINT)
         self->cells[self->column].n_text = self->texts->len - self->cells[self->column].text;
     self->takes_text = FALSE;

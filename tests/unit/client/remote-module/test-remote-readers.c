@@ -219,7 +219,6 @@ test_malformed(void)
         "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{}]}} x",
         "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\":{\"type\":\"literal\",\"value\":\"\\ud800\"}}]}}",
         "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\":{\"type\":\"uri\",\"value\":\"\\u0000\"}}]}}",
-        "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\" \"b\"}]}}",
         "{\"head\":{},\"boolean\":maybe}",
         "{\"head\":{},\"boolean\":true",
         "{\"x\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]],\"boolean\":true}",
@@ -249,6 +248,8 @@ test_malformed(void)
                                            "<sparql><head/><results><result><uri>x</uri></result></results></sparql>",
                                            "<sparql><result/></sparql>",
                                            "<sparql><head/><boolean>perhaps</boolean></sparql>",
+                                           "<sparql><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a>"
+                                           "<a><a><a><a><a><a><a><a><a><a>",
                                            "<sparql><head/><results/><results/></sparql>" };
 
     for (guint i = 0; i < G_N_ELEMENTS(bad_json); i++)
@@ -368,6 +369,39 @@ test_limits(void)
     g_string_free(outcome.text, TRUE);
 }
 
+/* A tag that would end the literal where it is written. */
+static void
+test_languages(void)
+{
+    static const char *const tags[] = { "de> .", "1", "-", "d e", "de\\n" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(tags); i++) {
+        g_autofree char *in_json = g_strdup_printf("{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\":"
+                                                   "{\"type\":\"literal\",\"xml:lang\":\"%s\",\"value\":\"x\"}}]}}",
+                                                   tags[i]);
+        g_autofree char *in_xml = g_markup_printf_escaped("<sparql><head><variable name='a'/></head><results><result>"
+                                                          "<binding name='a'><literal xml:lang='%s'>x</literal></binding>"
+                                                          "</result></results></sparql>",
+                                                          tags[i]);
+
+        expect_bad(&remote_json_class, in_json);
+        expect_bad(&remote_xml_class, in_xml);
+    }
+}
+
+/* A name is read from its start each time that more of it has come: a long one is refused before that takes long. */
+static void
+test_long_name(void)
+{
+    g_autofree char *name = g_strnfill(200000, 'x');
+    g_autofree char *document = g_strdup_printf("{\"%s\":1,\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[]}}", name);
+    g_autofree char *found = read_in_pieces(&remote_json_class, document, strlen(document), 1000);
+    g_autofree char *whole = read_in_pieces(&remote_json_class, document, strlen(document), strlen(document));
+
+    g_assert_nonnull(strstr(found, "!the result of the endpoint is malformed"));
+    g_assert_cmpstr(whole, ==, "a;\n");
+}
+
 /* A server that answers ASK with a table. */
 static void
 test_ask_by_rows(void)
@@ -451,6 +485,8 @@ main(int argc, char **argv)
     g_test_add_func("/client/remote-readers/cut", test_cut);
     g_test_add_func("/client/remote-readers/mutated", test_mutated);
     g_test_add_func("/client/remote-readers/limits", test_limits);
+    g_test_add_func("/client/remote-readers/languages", test_languages);
+    g_test_add_func("/client/remote-readers/long-name", test_long_name);
     g_test_add_func("/client/remote-readers/ask-by-rows", test_ask_by_rows);
     g_test_add_func("/client/remote-readers/graph", test_graph);
     return g_test_run();
