@@ -94,15 +94,27 @@ get_port(GUri *uri)
     return port >= 0 ? port : g_str_equal(g_uri_get_scheme(uri), "https") ? 443 : 80;
 }
 
-/* Whether @path is @entry or below it. One with a dot segment is what the server makes of it: below nothing but the origin. */
+/* Whether a server may take @path for another one: by dot segments, by slashes that are escaped or turned. */
+static gboolean
+is_ambiguous(const char *path)
+{
+    static const char *const signs[] = { "/.", "%2e", "%2f", "%5c", "\\", "%25", "%00" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(signs); i++)
+        if (strcasestr(path, signs[i]) != NULL)
+            return TRUE;
+    return FALSE;
+}
+
+/* Whether @path is @entry or below it. One that is ambiguous is below nothing but the origin. */
 static gboolean
 has_path(const char *path, const char *entry)
 {
     gsize n = strlen(entry);
 
-    if (n == 0 || g_str_equal(entry, "/"))
+    if (n == 0 || g_str_equal(entry, "/") || g_str_equal(path, entry))
         return TRUE;
-    if (strstr(path, "/.") != NULL || strcasestr(path, "%2e") != NULL || !g_str_has_prefix(path, entry))
+    if (is_ambiguous(path) || !g_str_has_prefix(path, entry))
         return FALSE;
     return entry[n - 1] == '/' || path[n] == '\0' || path[n] == '/';
 }
@@ -126,12 +138,45 @@ service_allow_check_url(const ServiceAllow *self, GUri *uri, GError **error)
 {
     g_autofree char *origin = NULL;
 
-    if (is_http(uri) && (is_listed(self, uri) || self->takes_public))
+    if (is_http(uri) && g_uri_get_userinfo(uri) == NULL && (is_listed(self, uri) || self->takes_public))
         return TRUE;
     origin = g_uri_join(G_URI_FLAGS_NONE, g_uri_get_scheme(uri), NULL, g_uri_get_host(uri), g_uri_get_port(uri), "", NULL, NULL);
     g_set_error(error, QUERY_ERROR, QUERY_ERROR_ACCESS_DENIED,
-                "SERVICE may not ask '%s%s': list it in queryd.conf, group [Service], key 'allow'", origin, g_uri_get_path(uri));
+                "'%.200s%.200s' may not be asked: list it in queryd.conf, group [Service], key 'allow'", origin,
+                g_uri_get_path(uri));
     return FALSE;
+}
+
+/* Prefixes of IPv6 addresses that hold one of IPv4. */
+static const struct {
+    guint n_bits;
+    guint offset; /* of the inner address */
+    guint8 prefix[12];
+} carriers[] = {
+    { 96, 12, { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff } },    /* mapped */
+    { 96, 12, { 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0 } },    /* translated (RFC 2765) */
+    { 96, 12, { 0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0 } }, /* NAT64 */
+    { 16, 2, { 0x20, 0x02 } },                                   /* 6to4 */
+};
+
+/* The address of IPv4 that @bytes, of one of IPv6, leads to. (nullable) (transfer full) */
+static GInetAddress *
+find_inner(const guint8 *bytes)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(carriers); i++)
+        if (memcmp(bytes, carriers[i].prefix, carriers[i].n_bits / 8) == 0)
+            return g_inet_address_new_from_bytes(bytes + carriers[i].offset, G_SOCKET_FAMILY_IPV4);
+    return NULL;
+}
+
+/* Unique local; the rest of the block that :: and ::1 are of; NAT64 of a local network (RFC 8215). */
+static gboolean
+is_local_block(const guint8 *bytes)
+{
+    static const guint8 local_nat64[6] = { 0, 0x64, 0xff, 0x9b, 0, 1 };
+
+    return (bytes[0] & 0xfe) == 0xfc || memcmp(bytes, "\0\0\0\0\0\0\0\0\0\0\0\0", 12) == 0 ||
+           memcmp(bytes, local_nat64, sizeof local_nat64) == 0;
 }
 
 /* Of this machine, of a local network, of none, or of many hosts. */
@@ -139,19 +184,14 @@ static gboolean
 is_private(GInetAddress *address)
 {
     const guint8 *bytes = g_inet_address_to_bytes(address);
-    static const guint8 mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
-    static const guint8 nat64[12] = { 0, 0x64, 0xff, 0x9b };
 
     if (g_inet_address_get_is_loopback(address) || g_inet_address_get_is_link_local(address) ||
         g_inet_address_get_is_site_local(address) || g_inet_address_get_is_any(address) || g_inet_address_get_is_multicast(address))
         return TRUE;
     if (g_inet_address_get_family(address) == G_SOCKET_FAMILY_IPV6) {
-        if (memcmp(bytes, mapped, sizeof mapped) == 0 || memcmp(bytes, nat64, sizeof nat64) == 0) {
-            g_autoptr(GInetAddress) inner = g_inet_address_new_from_bytes(bytes + 12, G_SOCKET_FAMILY_IPV4);
+        g_autoptr(GInetAddress) inner = find_inner(bytes);
 
-            return is_private(inner);
-        }
-        return (bytes[0] & 0xfe) == 0xfc || memcmp(bytes, "\0\0\0\0\0\0\0\0\0\0\0\0", 12) == 0;
+        return inner != NULL ? is_private(inner) : is_local_block(bytes);
     }
     return bytes[0] == 0 || bytes[0] == 127 || bytes[0] >= 240 || (bytes[0] == 100 && (bytes[1] & 0xc0) == 64) ||
            (bytes[0] == 192 && bytes[1] == 0 && bytes[2] == 0) || (bytes[0] == 198 && (bytes[1] & 0xfe) == 18);
@@ -177,8 +217,9 @@ service_allow_check_address(const ServiceAllow *self, GUri *uri, GInetAddress *a
     if (!is_private(address) || may_be_private(self, uri))
         return TRUE;
     text = g_inet_address_to_string(address);
-    g_set_error(error, QUERY_ERROR, QUERY_ERROR_ACCESS_DENIED,
-                "SERVICE may not ask '%s': its address %s is private; list the host in queryd.conf, group [Service], key 'private'",
-                g_uri_get_host(uri), text);
+    g_set_error(
+        error, QUERY_ERROR, QUERY_ERROR_ACCESS_DENIED,
+        "'%.200s' may not be asked: its address %s is private; list the host in queryd.conf, group [Service], key 'private'",
+        g_uri_get_host(uri), text);
     return FALSE;
 }

@@ -5,8 +5,13 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/service/service-allow.h"
 
-static const char *const entries[] = { "https://example.org/sparql", "http://example.com", "http://127.0.0.1:3030/ds/",
-                                       "http://LOCALHOST:1",         "http://[::1]:2/",    NULL };
+static const char *const entries[] = { "https://example.org/sparql",
+                                       "http://example.com",
+                                       "http://127.0.0.1:3030/ds/",
+                                       "http://LOCALHOST:1",
+                                       "http://[::1]:2/",
+                                       "http://example.net/.well-known/sparql",
+                                       NULL };
 static const char *const hosts[] = { "intern.example.com", NULL };
 
 static ServiceAllow *
@@ -50,7 +55,7 @@ test_urls(void)
     static const char *const good[] = {
         "https://example.org/sparql",     "https://EXAMPLE.org:443/sparql", "https://example.org/sparql/x",
         "https://example.org/sparql?a=b", "http://example.com/any",         "http://example.com",
-        "http://127.0.0.1:3030/ds/query", "http://localhost:1/x",
+        "http://127.0.0.1:3030/ds/query", "http://localhost:1/x",           "http://example.net/.well-known/sparql",
     };
     static const char *const bad[] = {
         "http://example.org/sparql",
@@ -59,6 +64,21 @@ test_urls(void)
         "https://example.org:444/sparql",
         "https://example.org/sparql/../admin",
         "https://example.org/sparql/%2e%2e/x",
+        "https://example.org/sparql/x%2f..%2f..%2fadmin",
+        "https://example.org/sparql/x%5c..%5C..%5cadmin",
+        "https://example.org/sparql/%252e%252e/admin",
+        "https://example.org/sparql/..;/admin",
+        "https://example.org/sparql%2f",
+        "https://example.org/SPARQL",
+        "http://example.net/.well-known/sparql/../x",
+        "https://example.org./sparql",
+        "https://me:secret@example.org/sparql",
+        "https://example.org@evil.example/sparql",
+        "http://[0:0:0:0:0:0:0:1]:2/",
+        "http://[::ffff:127.0.0.1]:3030/ds/query",
+        "http://2130706433:3030/ds/query",
+        "http://127.1:3030/ds/query",
+        "http://127.0.0.1.:3030/ds/query",
         "https://example.org.evil/sparql",
         "http://127.0.0.1:3030/ds",
         "http://127.0.0.1/",
@@ -85,11 +105,32 @@ static void
 test_addresses(void)
 {
     static const char *const private[] = {
-        "127.0.0.1",  "127.9.9.9", "10.1.2.3",  "172.16.0.1",      "192.168.1.1", "169.254.169.254",
-        "100.64.0.1", "0.0.0.0",   "224.0.0.1", "255.255.255.255", "::1",         "::",
-        "fe80::1",    "fd00::1",   "ff02::1",   "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1",
+        "127.0.0.1",
+        "127.9.9.9",
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.1.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "::1",
+        "::",
+        "fe80::1",
+        "fd00::1",
+        "ff02::1",
+        "::ffff:10.0.0.1",
+        "::127.0.0.1",
+        "64:ff9b::7f00:1",
+        "::ffff:0:127.0.0.1",
+        "2002:7f00:1::",
+        "2002:c0a8:101::1",
+        "64:ff9b:1::1",
+        "fec0::1",
     };
-    static const char *const public[] = { "1.1.1.1", "172.32.0.1", "2606:4700::1111", "::ffff:1.1.1.1" };
+    static const char *const public[] = { "1.1.1.1",        "172.32.0.1",      "2606:4700::1111",
+                                          "::ffff:1.1.1.1", "2002:101:101::1", "64:ff9b::101:101" };
     ServiceAllow *allow = make(entries);
 
     for (guint i = 0; i < G_N_ELEMENTS(private); i++) {
