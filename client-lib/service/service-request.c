@@ -244,6 +244,7 @@ check_address(gpointer data, GUri *uri, GInetAddress *address, GError **error)
 static gboolean
 open_endpoint(Connection *self, const Request *request, GError **error)
 {
+    static const RemoteNames names = { .answer_bytes = "'service_bytes'", .deadline = "service_ms" };
     GVariantBuilder options;
 
     if (self->direct != NULL && g_str_equal(self->endpoint, request->endpoint) && self->answer_bytes == request->answer_bytes)
@@ -257,6 +258,7 @@ open_endpoint(Connection *self, const Request *request, GError **error)
     if (self->direct == NULL)
         return FALSE;
     self->direct->guard = &self->guard;
+    self->direct->names = &names;
     soup_session_set_proxy_resolver(self->direct->session, NULL); /* the address is to be the endpoint's own */
     self->answer_bytes = request->answer_bytes;
     g_free(self->endpoint);

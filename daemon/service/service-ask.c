@@ -243,7 +243,8 @@ qd_service_ask_clear(QdServiceAsk *self)
     QdServiceAccess *access = self->access;
 
     qd_service_ask_release(self);
+    qd_service_link_clear(&self->link);
     g_strfreev(self->names);
     g_free(self->endpoint);
-    *self = (QdServiceAsk){ .access = access, .link = { -1 } };
+    *self = (QdServiceAsk){ .access = access, .link = { .fd = -1 } };
 }

@@ -18,6 +18,7 @@
 #include "daemon/service/service-columns.h"
 
 #define SLICE_MSEC 10
+#define PLACE_BYTES 200
 #define SMALL_RECORD_BYTES (1024u * 1024u) /* of columns and of an error */
 
 QdServiceRows *
@@ -37,21 +38,89 @@ qd_service_link_close(QdServiceLink *self)
     self->fd = -1;
 }
 
+void
+qd_service_link_clear(QdServiceLink *self)
+{
+    qd_service_link_close(self);
+    g_clear_pointer(&self->place, g_free);
+}
+
+/* --- errors ----------------------------------------------------------------------------------------------------------- */
+
+/* Without user, password, query and fragment, which may be secrets. */
+static char *
+make_place(const char *endpoint)
+{
+    const char *authority = strstr(endpoint, "://");
+    gsize n_scheme = authority != NULL ? (gsize) (authority + 3 - endpoint) : 0;
+    const char *rest = endpoint + n_scheme;
+    const char *at = memrchr(rest, '@', strcspn(rest, "/?#"));
+    g_autofree char *text = NULL;
+
+    if (at != NULL)
+        rest = at + 1;
+    text = g_strdup_printf("%.*s%.*s", (int) MIN(n_scheme, PLACE_BYTES), endpoint, (int) MIN(strcspn(rest, "?#"), PLACE_BYTES),
+                           rest);
+    return g_utf8_make_valid(text, -1);
+}
+
+static QdServiceNews fail(const QdServiceLink *self, GError **error, QwError code, const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+static QdServiceNews
+fail(const QdServiceLink *self, GError **error, QwError code, const char *format, ...)
+{
+    g_autofree char *text = NULL;
+    va_list arguments;
+
+    va_start(arguments, format);
+    text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    qd_error_set(error, code, "SERVICE <%s>: %s", self->place, text);
+    return QD_SERVICE_FAILED;
+}
+
+static QdServiceNews
+fail_broken(const QdServiceLink *self, GError **error)
+{
+    return fail(self, error, QW_ERROR_BUSY, "queryd-service has ended amid the request: try again; its log may say why");
+}
+
+static QdServiceNews
+fail_malformed(const QdServiceLink *self, GError **error)
+{
+    return fail(self, error, QW_ERROR_UNSUPPORTED, "queryd-service says what is no answer: is it of another version?");
+}
+
+/* Of the codes that come, those that are not about this daemon: an endpoint that has no memory, or a damaged store, has failed. */
+static QwError
+take_code(guint32 code)
+{
+    switch ((QwError) code) {
+    case QW_ERROR_SYNTAX:
+    case QW_ERROR_UNSUPPORTED:
+    case QW_ERROR_BAD_PARAMETER:
+    case QW_ERROR_BUSY:
+    case QW_ERROR_TOO_BIG:
+    case QW_ERROR_TOO_COMPLEX:
+    case QW_ERROR_TIMEOUT:
+    case QW_ERROR_ACCESS_DENIED:
+    case QW_ERROR_LIMIT_EXCEEDED:
+        return (QwError) code;
+    case QW_ERROR_CONSTRAINT:
+    case QW_ERROR_READ_ONLY:
+    case QW_ERROR_CANCELLED:
+    case QW_ERROR_DISK_FULL:
+    case QW_ERROR_NO_MEMORY:
+    case QW_ERROR_CORRUPT:
+    case QW_ERROR_RECOVERING:
+    case QW_ERROR_CLOSED:
+    case QW_ERROR_INTERNAL:
+        break;
+    }
+    return QW_ERROR_UNSUPPORTED;
+}
+
 /* --- bytes ------------------------------------------------------------------------------------------------------------ */
-
-static QdServiceNews
-fail_broken(GError **error)
-{
-    qd_error_set(error, QW_ERROR_BUSY, "SERVICE: queryd-service has ended amid a request: try again; its log may say why");
-    return QD_SERVICE_FAILED;
-}
-
-static QdServiceNews
-fail_malformed(GError **error)
-{
-    qd_error_set(error, QW_ERROR_INTERNAL, "SERVICE: queryd-service says what is no answer: is it of another version?");
-    return QD_SERVICE_FAILED;
-}
 
 /* FALSE: the statement shall end. */
 static gboolean
@@ -74,7 +143,7 @@ transmit(QdServiceLink *self, const guint8 *data, gsize n_bytes, GError **error)
         if (n >= 0)
             done += (gsize) n;
         else if (errno != EAGAIN && errno != EINTR)
-            return fail_broken(error);
+            return fail_broken(self, error);
         else if (!wait(self, POLLOUT))
             return QD_SERVICE_STOPPED;
     }
@@ -89,10 +158,8 @@ receive(QdServiceLink *self, guint8 *data, gsize n_bytes, GError **error)
 
         if (n > 0)
             done += (gsize) n;
-        else if (n == 0)
-            return fail_broken(error);
-        else if (errno != EAGAIN && errno != EINTR)
-            return fail_broken(error);
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            return fail_broken(self, error);
         else if (!wait(self, POLLIN))
             return QD_SERVICE_STOPPED;
     }
@@ -114,11 +181,11 @@ connect_to_helper(QdServiceLink *self, GError **error)
     if (self->fd >= 0 && connect(self->fd, (struct sockaddr *) &address, sizeof address) == 0)
         return TRUE;
     if (self->fd >= 0 && errno == EAGAIN)
-        qd_error_set(error, QW_ERROR_BUSY, "SERVICE: queryd-service has too many connections: try again");
+        (void) fail(self, error, QW_ERROR_BUSY, "queryd-service has too many connections: try again");
     else
-        qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                     "SERVICE needs queryd-service, which does not run: systemctl --user enable --now queryd-service.socket; what "
-                     "it may ask is in queryd.conf, group [Service], key 'allow'");
+        (void) fail(self, error, QW_ERROR_UNSUPPORTED,
+                    "queryd-service, which asks, does not run: systemctl --user enable --now queryd-service.socket; what "
+                    "it may ask is in queryd.conf, group [Service], key 'allow'");
     qd_service_link_close(self);
     return FALSE;
 }
@@ -158,6 +225,8 @@ qd_service_link_ask(QdServiceLink *self, const char *endpoint, const char *text,
     gsize n_bytes;
 
     *ret_news = QD_SERVICE_FAILED;
+    g_free(self->place);
+    self->place = make_place(endpoint);
     if (self->fd < 0 && !connect_to_helper(self, error))
         return FALSE;
     put_request(&writer, endpoint, text, n_text, limits);
@@ -181,7 +250,7 @@ read_header(QdServiceLink *self, QwHeader *header, GError **error)
     if (news != QD_SERVICE_ROWS)
         return news;
     if (qw_header_decode(head, QW_SERVICE_RECORD_MAX, QW_TO_CLIENT, header) < 0)
-        return fail_malformed(error);
+        return fail_malformed(self, error);
     return QD_SERVICE_ROWS;
 }
 
@@ -193,15 +262,11 @@ read_body(QdServiceLink *self, const QwHeader *header, guint64 bytes_max, guint8
     QdServiceNews news;
 
     *ret_body = NULL;
-    if (n_bytes > bytes_max) {
-        qd_error_set(error, QW_ERROR_TOO_BIG, "SERVICE: a row of the answer has more bytes than the limit 'value_bytes' allows");
-        return QD_SERVICE_FAILED;
-    }
+    if (n_bytes > bytes_max)
+        return fail(self, error, QW_ERROR_TOO_BIG, "a row of the answer has more bytes than the limit 'value_bytes' allows");
     *ret_body = sqlite3_malloc64(n_bytes + 1);
-    if (*ret_body == NULL) {
-        qd_error_set(error, QW_ERROR_NO_MEMORY, "SERVICE: no memory for the answer");
-        return QD_SERVICE_FAILED;
-    }
+    if (*ret_body == NULL)
+        return fail(self, error, QW_ERROR_NO_MEMORY, "no memory for the answer");
     news = receive(self, *ret_body, n_bytes, error);
     if (news != QD_SERVICE_ROWS)
         g_clear_pointer(ret_body, sqlite3_free);
@@ -218,11 +283,10 @@ take_error(QdServiceLink *self, const QwHeader *header, GError **error)
 
     if (news != QD_SERVICE_ROWS)
         return news;
-    if (qw_error_decode(body, header->size - QW_HEADER_SIZE, &failure) < 0 || failure.code < QW_ERROR_FIRST ||
-        failure.code > QW_ERROR_LAST)
-        (void) fail_malformed(error);
+    if (qw_error_decode(body, header->size - QW_HEADER_SIZE, &failure) < 0)
+        (void) fail_malformed(self, error);
     else
-        qd_error_set(error, (QwError) failure.code, "%s", failure.message);
+        (void) fail(self, error, take_code(failure.code), "%s", failure.message);
     sqlite3_free(body);
     return QD_SERVICE_FAILED;
 }
@@ -241,13 +305,14 @@ map_column(const char *name, gint16 index, const char *const *names, gint16 *map
 }
 
 static QdServiceNews
-map_columns(const guint8 *body, gsize n_bytes, guint32 n_columns, const char *const *names, gint16 *map, GError **error)
+map_columns(const QdServiceLink *self, const guint8 *body, gsize n_bytes, guint32 n_columns, const char *const *names, gint16 *map,
+            GError **error)
 {
     QwBodyReader reader = { .data = body, .n_bytes = n_bytes };
     QwSchemaHead head;
 
     if (n_columns > G_MAXINT16 || qw_schema_get_head(&reader, &head) < 0 || head.n_parameters > 0)
-        return fail_malformed(error);
+        return fail_malformed(self, error);
     for (guint i = 0; names[i] != NULL; i++)
         map[i] = -1;
     for (guint32 i = 0; i < n_columns; i++) {
@@ -255,15 +320,12 @@ map_columns(const guint8 *body, gsize n_bytes, guint32 n_columns, const char *co
         guint32 n_name, n_type;
 
         if (qw_body_get_string(&reader, &name, &n_name) < 0 || qw_body_get_string(&reader, &type, &n_type) < 0)
-            return fail_malformed(error);
-        if (!map_column(name, (gint16) i, names, map)) {
-            qd_error_set(error, QW_ERROR_UNSUPPORTED,
-                         "SERVICE: the endpoint answers with a column '%.100s', which was not asked for: it gives no solutions",
-                         name);
-            return QD_SERVICE_FAILED;
-        }
+            return fail_malformed(self, error);
+        if (!map_column(name, (gint16) i, names, map))
+            return fail(self, error, QW_ERROR_UNSUPPORTED,
+                        "the endpoint answers with a column '%.100s', which was not asked for: it gives no solutions", name);
     }
-    return qw_body_finish(&reader) == 0 ? QD_SERVICE_ROWS : fail_malformed(error);
+    return qw_body_finish(&reader) == 0 ? QD_SERVICE_ROWS : fail_malformed(self, error);
 }
 
 QdServiceNews
@@ -278,10 +340,10 @@ qd_service_link_begin(QdServiceLink *self, const char *const *names, gint16 *map
     if (header.kind == QW_KIND_ERROR)
         return take_error(self, &header, error);
     if (header.kind != QW_KIND_SCHEMA)
-        return fail_malformed(error);
+        return fail_malformed(self, error);
     news = read_body(self, &header, SMALL_RECORD_BYTES, &body, error);
     if (news == QD_SERVICE_ROWS)
-        news = map_columns(body, header.size - QW_HEADER_SIZE, header.count, names, map, error);
+        news = map_columns(self, body, header.size - QW_HEADER_SIZE, header.count, names, map, error);
     *ret_n_columns = header.count;
     sqlite3_free(body);
     return news;
@@ -301,7 +363,7 @@ qd_service_link_read(QdServiceLink *self, guint n_columns, const QdLimits *limit
     if (header.kind == QW_KIND_ERROR)
         return take_error(self, &header, error);
     if (header.kind != QW_KIND_ROWS && header.kind != QW_KIND_END)
-        return fail_malformed(error);
+        return fail_malformed(self, error);
     news = read_body(self, &header, bytes_max, &body, error);
     if (news != QD_SERVICE_ROWS)
         return news;
@@ -315,5 +377,5 @@ qd_service_link_read(QdServiceLink *self, guint n_columns, const QdLimits *limit
     if (qw_page_reader_init(&rows->reader, body, header.size - QW_HEADER_SIZE, header.count, n_columns) == 0)
         return QD_SERVICE_ROWS;
     *ret_rows = qd_service_rows_free(rows);
-    return fail_malformed(error);
+    return fail_malformed(self, error);
 }

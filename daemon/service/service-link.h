@@ -4,6 +4,7 @@
  *
  * Place: room service, internal to it. While it waits it asks whether the statement shall end. Closing the connection ends the
  * request there. Invariant: nothing that comes is believed before it is checked, and no record is larger than value_bytes allows.
+ * An error that comes says nothing about the store: it has no code that would.
  */
 #pragma once
 
@@ -11,7 +12,8 @@
 #include "daemon/base/limits.h"
 
 typedef struct QdServiceLink {
-    int fd; /* -1: none */
+    int fd;      /* -1: none */
+    char *place; /* (nullable): the endpoint that is asked, as errors name it */
 } QdServiceLink;
 
 /* A record of rows. */
@@ -31,6 +33,7 @@ typedef enum QdServiceNews {
 QdServiceRows *qd_service_rows_free(QdServiceRows *self);
 
 void qd_service_link_close(QdServiceLink *self);
+void qd_service_link_clear(QdServiceLink *self);
 
 /**
  * qd_service_link_ask:

@@ -53,12 +53,20 @@ append_string(GString *out, const QdTerm *term)
 }
 
 static gboolean
-append_language(GString *out, const QdTerm *term)
+is_language(const char *tag, gsize n_bytes)
 {
-    for (gsize i = 0; i < term->n_qualifier; i++) {
-        if (!g_ascii_isalnum(term->qualifier[i]) && term->qualifier[i] != '-')
+    for (gsize i = 0; i < n_bytes; i++) {
+        if (!g_ascii_isalnum(tag[i]) && tag[i] != '-')
             return FALSE;
     }
+    return TRUE;
+}
+
+static gboolean
+append_language(GString *out, const QdTerm *term)
+{
+    if (!is_language(term->qualifier, term->n_qualifier))
+        return FALSE;
     g_string_append_c(out, '@');
     g_string_append_len(out, term->qualifier, (gssize) term->n_qualifier);
     return TRUE;
@@ -142,6 +150,8 @@ qd_service_make_term(const QwValue *value, guint serial, QdTerm *ret_term, char 
         *ret_term = (QdTerm){ QD_TERM_BNODE, *ret_owned, strlen(*ret_owned), NULL, 0 };
         return TRUE;
     case QW_TYPE_LITERAL_LANG:
+        if (!is_language(value->tag, value->n_tag_bytes)) /* queryd-service has refused it */
+            return FALSE;
         *ret_term = (QdTerm){ QD_TERM_LANG_STRING, value->data, value->n_bytes, value->tag, value->n_tag_bytes };
         return TRUE;
     case QW_TYPE_LITERAL_TYPED:

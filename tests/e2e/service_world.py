@@ -47,10 +47,14 @@ class Helper:
 
 
 class Endpoint:
-    """A server that answers each request with what @answer does to its socket; counts requests, and those that hung up."""
+    """A server that answers each request with what @answer does to its socket. It counts connections and requests; `gone` is set
+    when one of them has ended.
+    """
 
     def __init__(self, answer):
         self.answer = answer
+        self.n_connections = 0
+        self.paths = []
         self.requests = []
         self.gone = threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -64,6 +68,7 @@ class Endpoint:
                 client, _ = self.listener.accept()
             except OSError:
                 return
+            self.n_connections += 1
             threading.Thread(target=self.serve_client, args=(client,), daemon=True).start()
 
     def serve_client(self, client):
@@ -79,6 +84,7 @@ class Endpoint:
             length = int(lengths[0].split(b":")[1])
             while len(body) < length:
                 body += client.recv(65536)
+            self.paths.append(head.split(b" ", 2)[1].decode())
             self.requests.append(body)
             try:
                 self.answer(client)

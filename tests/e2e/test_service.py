@@ -176,7 +176,7 @@ XML_HEAD = "<sparql xmlns='http://www.w3.org/2005/sparql-results#'><head><variab
 ENTITIES = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
     f"<!ENTITY {b} '{f'&{a};' * 10}'>" for a, b in zip("abcdefgh", "bcdefghi")) + "]>"
 BAD = {
-    "endless": (send_endless, "answer_bytes"),
+    "endless": (send_endless, "'service_bytes'"),
     "cut": (lambda client: client.sendall(HEAD + chunk(b"?s\n<http://e/a>\n")), "lost"),
     "type": (lambda client: client.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi"),
              "text/html"),
