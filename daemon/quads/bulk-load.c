@@ -11,6 +11,7 @@
 #include "daemon/quads/term-key.h"
 #include "daemon/quads/term-table.h"
 #include "daemon/rdf/term-id.h"
+#include "daemon/rdf/xsd-number.h"
 #include "daemon/rdfio/rdf-reader.h"
 
 /* Measured on BSBM: four trees of quads, and what a term takes beside its text. */
@@ -162,7 +163,7 @@ spool_term(QdBulkLoad *self, const QdTerm *term, gint64 datatype_id, gint64 *ret
         qd_limit_set_error(error, self->limits, QD_LIMIT_VALUE_BYTES, "term of %zu bytes is too long", term->n_lexical);
         return FALSE;
     }
-    record.has_number = qd_dictionary_get_number(term, &record.number);
+    record.has_number = qd_number_from_term(term, &record.number);
     if (!qd_spool_write(self->spool, &record, sizeof record, error) ||
         !qd_spool_write(self->spool, term->lexical, term->n_lexical, error) ||
         (record.n_tag > 0 && !qd_spool_write(self->spool, term->qualifier, record.n_tag, error)))

@@ -474,19 +474,6 @@ qd_dictionary_make_bnode(QdDictionary *self)
     return qd_term_id_from_bnode(++self->bnode_serial);
 }
 
-gboolean
-qd_dictionary_get_number(const QdTerm *term, double *ret_number)
-{
-    QdXsdType type = term->kind == QD_TERM_TYPED ? qd_xsd_type_from_iri(term->qualifier, term->n_qualifier) : QD_XSD_OTHER;
-    QdNumber number;
-
-    if (!qd_xsd_type_is_numeric(type) || !qd_number_parse(type, term->lexical, term->n_lexical, &number))
-        return FALSE;
-
-    *ret_number = qd_number_to_double(&number);
-    return *ret_number == *ret_number;
-}
-
 const QdTermKey *
 qd_dictionary_get_secret(const QdDictionary *self)
 {
@@ -589,7 +576,7 @@ qd_dictionary_intern(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GEr
     if (id == 0) {
         id = stored.id = qd_term_id_from_sequence(++self->sequence, term->kind);
         stored.hash = key.low;
-        stored.has_number = qd_dictionary_get_number(term, &stored.number);
+        stored.has_number = qd_number_from_term(term, &stored.number);
         self->counted = TRUE;
         if (!qd_dictionary_append(self, &stored, error))
             return FALSE;

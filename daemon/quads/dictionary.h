@@ -75,8 +75,6 @@ typedef struct QdStoredTerm {
 
 /* The secret of the store's keys. */
 const QdTermKey *qd_dictionary_get_secret(const QdDictionary *self);
-/* The value of the column num: FALSE when it is NULL. */
-gboolean qd_dictionary_get_number(const QdTerm *term, double *ret_number);
 /* So many numbers, from *@ret_sequence and *@ret_bnode on. Returns: the last sequence that was in use before */
 guint64 qd_dictionary_reserve(QdDictionary *self, guint64 n_terms, guint64 n_bnodes, guint64 *ret_sequence, guint64 *ret_bnode);
 /* @ret_id: (out): the id of an equal term that is stored, or 0 */

@@ -390,3 +390,16 @@ qd_number_is_true(const QdNumber *self)
         return self->real != 0 && !isnan(self->real);
     return self->decimal.digits != 0;
 }
+
+gboolean
+qd_number_from_term(const QdTerm *term, double *ret_number)
+{
+    QdXsdType type = term->kind == QD_TERM_TYPED ? qd_xsd_type_from_iri(term->qualifier, term->n_qualifier) : QD_XSD_OTHER;
+    QdNumber number;
+
+    if (!qd_xsd_type_is_numeric(type) || !qd_number_parse(type, term->lexical, term->n_lexical, &number))
+        return FALSE;
+
+    *ret_number = qd_number_to_double(&number);
+    return *ret_number == *ret_number;
+}

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "daemon/rdf/term.h"
 #include "daemon/rdf/xsd-decimal.h"
 #include "daemon/rdf/xsd-type.h"
 
@@ -88,3 +89,6 @@ gboolean qd_number_cast(const QdNumber *self, QdXsdType type, QdNumber *ret);
 
 /* The effective boolean value: neither zero nor NaN. */
 gboolean qd_number_is_true(const QdNumber *self);
+
+/* The value of a term, as the column num of the dictionary has it. FALSE: it is no number, or NaN. */
+gboolean qd_number_from_term(const QdTerm *term, double *ret_number);
