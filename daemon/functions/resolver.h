@@ -16,6 +16,8 @@ typedef struct QdResolver {
     /* The dictionary's id of a term. FALSE without an error: not stored. */
     gboolean (*find_id)(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error);
     gpointer data;
+    /* (nullable): the id of a term, for which find_id will be asked soon. */
+    void (*note_id)(gpointer data, const QdTerm *term, gint64 id);
 } QdResolver;
 
 typedef struct QdEvaluationContext {

@@ -421,6 +421,17 @@ qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GE
     return TRUE;
 }
 
+void
+qd_dictionary_note_id(QdDictionary *self, const QdTerm *term, gint64 id)
+{
+    QdTermKey key;
+    gint64 known_id;
+    Known *known = term->kind != QD_TERM_BNODE ? find_known(self, term, &key, &known_id) : NULL;
+
+    if (known != NULL)
+        *known = (Known){ .key = key, .id = id };
+}
+
 /* Writing --------------------------------------------------------------------------------------------------------------- */
 
 gboolean

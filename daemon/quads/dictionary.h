@@ -48,6 +48,9 @@ gboolean qd_dictionary_get_given_term(QdDictionary *self, gint64 id, QdTerm *ret
  */
 gboolean qd_dictionary_find_id(QdDictionary *self, const QdTerm *term, gint64 *ret_id, GError **error);
 
+/* @id: of @term, as qd_dictionary_get_term() gave it: it will be asked for soon, and is then found without reading the store. */
+void qd_dictionary_note_id(QdDictionary *self, const QdTerm *term, gint64 id);
+
 /* Writing: in a transaction of the writer's connection, with its guard at QD_POLICY_INTERNAL. ------------------------------- */
 
 /* Reads the counters again, and forgets what was cached of a write that may have been rolled back. */

@@ -52,10 +52,19 @@ find_id(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error)
     return dictionary != NULL && qd_dictionary_find_id(dictionary, term, ret_id, error);
 }
 
+static void
+note_id(gpointer data, const QdTerm *term, gint64 id)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, NULL);
+
+    if (dictionary != NULL)
+        qd_dictionary_note_id(dictionary, term, id);
+}
+
 QdResolver
 qd_evaluation_get_resolver(QdConnection *connection)
 {
-    return (QdResolver){ get_term, find_id, connection };
+    return (QdResolver){ get_term, find_id, connection, note_id };
 }
 
 static gboolean

@@ -39,6 +39,8 @@ get_term(QdServiceAsk *self, const QdServiceKey *key, QdTermBuffer *buffer, QdTe
     GError *failure = NULL;
     gboolean has_term = qd_service_key_get_term(key, &self->access->resolver, buffer, ret_term, &failure);
 
+    if (failure == NULL && has_term && key->type == SQLITE_INTEGER && key->id > 0 && self->access->resolver.note_id != NULL)
+        self->access->resolver.note_id(self->access->resolver.data, ret_term, key->id); /* answers have it again */
     if (failure == NULL)
         return has_term;
     self->is_ours = TRUE;

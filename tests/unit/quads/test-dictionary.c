@@ -239,6 +239,23 @@ test_unknown_id(StoreFixture *fixture, gconstpointer data)
     }
 }
 
+/* What is noted is found without reading the store: here it has no such term. */
+static void
+test_noted(StoreFixture *fixture, gconstpointer data)
+{
+    const QdTerm iri = make(QD_TERM_IRI, "http://example.org/noted", NULL);
+    const QdTerm label = make(QD_TERM_BNODE, "b77", NULL);
+    QdDictionary *dictionary = qd_dictionary_get(fixture->writer, NULL);
+    gint64 id = qd_term_id_from_sequence(77, QD_TERM_IRI);
+
+    g_assert_cmpint(find(dictionary, iri), ==, 0);
+    qd_dictionary_note_id(dictionary, &iri, id);
+    g_assert_cmpint(find(dictionary, iri), ==, id);
+    g_assert_cmpint(find(dictionary, make(QD_TERM_STRING, "http://example.org/noted", NULL)), ==, 0);
+    qd_dictionary_note_id(dictionary, &label, id);
+    g_assert_cmpint(find(dictionary, label), !=, id);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -249,6 +266,7 @@ main(int argc, char **argv)
     g_test_add("/quads/dictionary/rollback", StoreFixture, NULL, store_fixture_set_up, test_rollback, store_fixture_tear_down);
     g_test_add("/quads/dictionary/bnodes", StoreFixture, NULL, store_fixture_set_up, test_bnodes, store_fixture_tear_down);
     g_test_add("/quads/dictionary/borrowed", StoreFixture, NULL, store_fixture_set_up, test_borrowed, store_fixture_tear_down);
+    g_test_add("/quads/dictionary/noted", StoreFixture, NULL, store_fixture_set_up, test_noted, store_fixture_tear_down);
     g_test_add("/quads/dictionary/unknown-id", StoreFixture, NULL, store_fixture_set_up, test_unknown_id, store_fixture_tear_down);
     return g_test_run();
 }
