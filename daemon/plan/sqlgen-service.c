@@ -128,7 +128,7 @@ write_keys(QdGenerator *self, const Remote *remote)
                        qd_sql_finish(&names));
     qd_generator_define(self, head,
                         qd_sql_make(self->arena, "SELECT DISTINCT @ FROM @@", qd_sql_finish(&remote->keys), from,
-                                    qd_sql_text(remote->names_endpoint ? " ORDER BY 1" : "")));
+                                    qd_sql_text(remote->names_endpoint && remote->n_keys > 1 ? " ORDER BY 1,2" : " ORDER BY 1")));
     return qd_sql_make(self->arena, "(SELECT queryd_service_keys(@) FROM @)", qd_sql_finish(&names),
                        qd_sql_text(qd_arena_printf(self->arena, "k%u", number)));
 }
