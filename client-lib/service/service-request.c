@@ -260,6 +260,7 @@ open_endpoint(Connection *self, const Request *request, GError **error)
     self->direct->guard = &self->guard;
     self->direct->names = &names;
     soup_session_set_proxy_resolver(self->direct->session, NULL); /* the address is to be the endpoint's own */
+    soup_session_set_idle_timeout(self->direct->session, 0);      /* its timer would wake the main thread at each request */
     self->answer_bytes = request->answer_bytes;
     g_free(self->endpoint);
     self->endpoint = g_strdup(request->endpoint);
