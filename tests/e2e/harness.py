@@ -311,7 +311,7 @@ class World(Caller):
         with open(os.path.join(self.folder, "bus.conf"), "w", encoding="utf-8") as stream:
             stream.write(BUS_CONFIG.format(folder=self.folder, address=self.address))
         keep = {k: v for k, v in os.environ.items()
-                if k in ("PATH", "QUERYD_SANITIZER", "QUERYD_SOURCE_ROOT") or k.endswith("SAN_OPTIONS")}
+                if k in ("PATH", "G_SLICE", "QUERYD_SANITIZER", "QUERYD_SOURCE_ROOT") or k.endswith("SAN_OPTIONS")}
         home = os.path.join(self.folder, "home")
         self.env = dict(
             keep, HOME=home, LANG="C.UTF-8", TMPDIR=os.path.join(self.folder, "tmp"), XDG_DATA_HOME=self.data_home,
