@@ -26,7 +26,7 @@ qd_service_rows_free(QdServiceRows *self)
 {
     if (self != NULL)
         sqlite3_free(self->body);
-    g_free(self);
+    sqlite3_free(self);
     return NULL;
 }
 
@@ -82,7 +82,8 @@ fail(const QdServiceLink *self, GError **error, QwError code, const char *format
 static QdServiceNews
 fail_broken(const QdServiceLink *self, GError **error)
 {
-    return fail(self, error, QW_ERROR_BUSY, "queryd-service has ended amid the request: try again; its log may say why");
+    return fail(self, error, QW_ERROR_BUSY,
+                "queryd-service has ended amid the request, or has too many: try again; its log may say why");
 }
 
 static QdServiceNews
@@ -371,8 +372,12 @@ qd_service_link_read(QdServiceLink *self, guint n_columns, const QdLimits *limit
         sqlite3_free(body);
         return QD_SERVICE_END;
     }
-    rows = g_new0(QdServiceRows, 1);
-    rows->body = body;
+    rows = sqlite3_malloc64(sizeof *rows);
+    if (rows == NULL) {
+        sqlite3_free(body);
+        return fail(self, error, QW_ERROR_NO_MEMORY, "no memory for the answer");
+    }
+    *rows = (QdServiceRows){ .body = body };
     *ret_rows = rows;
     if (qw_page_reader_init(&rows->reader, body, header.size - QW_HEADER_SIZE, header.count, n_columns) == 0)
         return QD_SERVICE_ROWS;

@@ -16,10 +16,9 @@ typedef struct QdServiceLink {
     char *place; /* (nullable): the endpoint that is asked, as errors name it */
 } QdServiceLink;
 
-/* A record of rows. */
+/* A record of rows. All of it is of SQLite's memory, which counts for the query: an endpoint may send each row by itself. */
 typedef struct QdServiceRows {
-    struct QdServiceRows *next;
-    guint8 *body; /* of SQLite's memory, which counts for the query */
+    guint8 *body;
     QwPageReader reader;
 } QdServiceRows;
 

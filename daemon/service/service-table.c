@@ -16,7 +16,7 @@
 
 enum { ARG_ENDPOINT, ARG_TEXT, ARG_NAMES, ARG_N_KEYS, ARG_FLAGS, ARG_KEYS, N_ARGS };
 
-/* Rows with what belongs to the request that they are of. */
+/* Rows with what belongs to the request that they are of; of SQLite's memory. */
 typedef struct Answer {
     struct Answer *next;
     QdServiceRows *rows;
@@ -73,7 +73,7 @@ answer_free(Answer *self)
 {
     if (self != NULL)
         (void) qd_service_rows_free(self->rows);
-    g_free(self);
+    sqlite3_free(self);
     return NULL;
 }
 
@@ -113,14 +113,24 @@ take_failure(Cursor *self, GError *error)
     return SQLITE_OK;
 }
 
-static Answer *
-make_answer(const Cursor *self, QdServiceRows *rows)
+/* Takes @rows. */
+static int
+take_rows(Cursor *self, QdServiceRows *rows)
 {
-    Answer *answer = g_new0(Answer, 1);
+    Answer *answer = sqlite3_malloc64(sizeof *answer);
 
-    answer->rows = rows;
-    answer->head = self->ask.head;
-    return answer;
+    if (answer == NULL) {
+        (void) qd_service_rows_free(rows);
+        return SQLITE_NOMEM;
+    }
+    *answer = (Answer){ .rows = rows, .head = self->ask.head };
+    if (self->is_silent) {
+        *self->last = answer;
+        self->last = &answer->next;
+    } else {
+        self->current = answer;
+    }
+    return SQLITE_OK;
 }
 
 /* What comes from the answer that is under way. */
@@ -132,13 +142,7 @@ read_answer(Cursor *self)
 
     switch (qd_service_ask_read(&self->ask, &rows, &error)) {
     case QD_SERVICE_ROWS:
-        if (self->is_silent) {
-            *self->last = make_answer(self, rows);
-            self->last = &(*self->last)->next;
-        } else {
-            self->current = make_answer(self, rows);
-        }
-        return SQLITE_OK;
+        return take_rows(self, rows);
     case QD_SERVICE_END:
         self->state = STATE_NEXT;
         return SQLITE_OK;

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import threading
 import time
 
@@ -17,6 +18,7 @@ import service_world
 from harness import BusError
 from service_world import Endpoint, Helper
 from test_subscribe import subscribe
+from test_transactions import do
 from wire_client import RemoteError
 
 pytestmark = pytest.mark.skipif(not service_world.IS_BUILT, reason=service_world.NOT_BUILT)
@@ -350,6 +352,23 @@ def test_the_helper_is_killed(siege):
     assert siege.rows(f"SELECT ?s {{ SERVICE <{endpoint.url}> {{ ?s ?p ?o }} }}") == ["<http://e/a>"]
 
 
+def test_the_helper_has_too_many(siege):
+    """Who comes then gets an error, and is served when others have left."""
+    url = siege.endpoint(hostile_endpoint.answer(hostile_endpoint.TSV, "?s\n<http://e/a>\n")).url
+    idle = []
+    for _ in range(64):
+        idle.append(socket.socket(socket.AF_UNIX))
+        idle[-1].connect(siege.helper.path)
+    harness.wait_until(lambda: siege.n_threads() >= 65, "a thread for each")
+    error = siege.error(f"SELECT ?s {{ SERVICE <{url}> {{ ?s ?p ?o }} }}")
+    assert error.name == "Busy" and "too many" in error.message
+    assert siege.rows(f"SELECT ?s {{ SERVICE SILENT <{url}> {{ ?s ?p ?o }} }}") == [""]
+    for each in idle:
+        each.close()
+    harness.wait_until(lambda: siege.n_threads() < 64, "an end of some")
+    assert siege.rows(f"SELECT ?s {{ SERVICE <{url}> {{ ?s ?p ?o }} }}") == ["<http://e/a>"]
+
+
 def test_the_helper_is_stopped(siege):
     """It takes no request, and says nothing: the query ends in time all the same."""
     endpoint = siege.endpoint(hostile_endpoint.answer(hostile_endpoint.TSV, "?s\n<http://e/a>\n"))
@@ -379,6 +398,14 @@ def test_what_asks_nothing(siege):
         with pytest.raises(BusError) as caught:
             siege.world.update(PREFIX + text, language="sparql")
         assert caught.value.name == "Unsupported" and "SERVICE in an update" in caught.value.message, text
+    with siege.world.prepare("SELECT 1", schema_details=True) as channel:
+        do(channel, "B")
+        for word in ("", "SILENT"):
+            channel.prepare(f"SELECT ?s {{ {pattern.replace('SERVICE', 'SERVICE ' + word)} }}", "sparql")
+            with pytest.raises(RemoteError) as caught:
+                channel.fetch()
+            assert caught.value.name == "Unsupported" and "SERVICE in a transaction" in str(caught.value)
+        do(channel, "L")
     siege.world.explain(f"SELECT ?s {{ {pattern} }}", language="sparql")
     path = subscribe(siege.world, f"SELECT ?s {{ ?s <http://e/name> ?n {pattern} }}", "sparql")
     siege.world.update(PREFIX + "INSERT DATA { :e :name 'e' }", language="sparql")
