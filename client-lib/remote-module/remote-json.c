@@ -239,9 +239,13 @@ take_term(JsonReader *self, QwValue *value)
     *value = (QwValue){ .type = QW_TYPE_TEXT };
     value->data = term.value.data;
     value->n_bytes = (uint32_t) term.value.n_bytes;
-    if (text_is(&term.type, "uri") || text_is(&term.type, "bnode")) {
-        value->type = term.type.data[0] == 'u' ? QW_TYPE_IRI : QW_TYPE_BNODE;
+    if (text_is(&term.type, "uri")) {
+        value->type = QW_TYPE_IRI;
         return !has_nul(&term.value);
+    }
+    if (text_is(&term.type, "bnode")) {
+        value->type = QW_TYPE_BNODE;
+        return remote_is_label(term.value.data, term.value.n_bytes);
     }
     if (!text_is(&term.type, "literal") && !text_is(&term.type, "typed-literal"))
         return FALSE;

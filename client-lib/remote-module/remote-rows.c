@@ -179,6 +179,15 @@ remote_is_language(const char *tag, gsize n_bytes)
     return TRUE;
 }
 
+gboolean
+remote_is_label(const char *label, gsize n_bytes)
+{
+    for (gsize i = 0; i < n_bytes; i++)
+        if ((guchar) label[i] <= ' ' || label[i] == 0x7f)
+            return FALSE;
+    return n_bytes > 0;
+}
+
 /* @n hexadecimal digits; G_MAXUINT32: they are none. */
 static guint32
 read_hex(const char *p, const char *end, guint n)

@@ -106,6 +106,10 @@ remote_value_set_typed(QwValue *value, const char *datatype, gsize n_datatype)
 /* Whether @tag can stand after "@" in Turtle: letters, digits and "-". Another one would end the literal where it is written. */
 gboolean remote_is_language(const char *tag, gsize n_bytes);
 
+/* Whether @label may be that of a blank node. Servers use more than Turtle allows, "nodeID://b1" for one; a space or a control
+ * character would end it where it is written. */
+gboolean remote_is_label(const char *label, gsize n_bytes);
+
 /* The only row of ASK. */
 gboolean remote_rows_put_boolean(RemoteRows *self, gboolean value, GError **error);
 

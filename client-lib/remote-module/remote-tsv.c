@@ -161,7 +161,7 @@ set_other(QwValue *value, const char *p, const char *end)
         *value = (QwValue){ .type = QW_TYPE_BNODE };
         value->data = p + 2;
         value->n_bytes = (uint32_t) (n - 2);
-        return TRUE;
+        return remote_is_label(p + 2, n - 2);
     }
     if ((n == 4 && memcmp(p, "true", 4) == 0) || (n == 5 && memcmp(p, "false", 5) == 0)) {
         value->data = p;

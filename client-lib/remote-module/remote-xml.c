@@ -186,8 +186,13 @@ set_value(const XmlReader *self, const Cell *cell, QwValue *value)
 static void
 end_row(XmlReader *self, GError **error)
 {
-    for (guint i = 0; i < self->rows->n_columns; i++)
+    for (guint i = 0; i < self->rows->n_columns; i++) {
         set_value(self, &self->cells[i], &self->values[i]);
+        if (self->values[i].type == QW_TYPE_BNODE && !remote_is_label(self->values[i].data, self->values[i].n_bytes)) {
+            set_bad(self, error, "a blank node has no label, or one with spaces");
+            return;
+        }
+    }
     self->n_bytes = 0;
     if (!remote_rows_put(self->rows, self->values, error))
         set_stopped(error);

@@ -154,6 +154,8 @@ ANSWERS = {
     "has a million names": (answer(JSON, results(names=[f"v{i}" for i in range(200000)])), "more than 4096 variables"),
     "has half a pair": (answer(JSON, JSON_HEAD + r'{"s":{"type":"literal","value":"\ud800"}}]}}'), "malformed"),
     "has a language that is none": (answer(JSON, results(literal("x", **{"xml:lang": "de> <http://e/b> 1 ."}))), "malformed"),
+    "has a label with a line": (answer(JSON, results({"s": {"type": "bnode", "value": "x .\n<x:y> <x:y> <x:y"}})), "malformed"),
+    "has a label with a terminal's code": (answer(TSV, "?s\n_:\x1b[2J\n"), "is no term of TSV"),
     "has JSON of another kind": (answer(JSON, "[1, 2]"), "malformed"),
     "ends amid JSON": (answer(JSON, JSON_HEAD + '{"s":'), "malformed"),
     # XML
@@ -184,7 +186,7 @@ ANSWERS = {
 RESULTS = {
     "an IRI with spaces": (answer(JSON, results({"s": {"type": "uri", "value": "http://e/a> <http://e/b> \"c\" .\n<x:y"}})), 1),
     "an IRI that is none": (answer(JSON, results({"s": {"type": "uri", "value": ""}}, {"s": {"type": "uri", "value": "../x"}})), 2),
-    "a label with a line": (answer(JSON, results({"s": {"type": "bnode", "value": "x .\n<x:y> <x:y> <x:y"}})), 1),
+    "a label that is none": (answer(JSON, results({"s": {"type": "bnode", "value": "nodeID://b1<>\""}})), 1),
     "a datatype that is none": (answer(JSON, results(literal("1", datatype="x> .\n<x:y> <x:y> <x:y"))), 1),
     "an integer that is none": (answer(JSON, results(literal("1e400\n", datatype="http://www.w3.org/2001/XMLSchema#integer"))), 1),
     "a NUL in a literal": (answer(JSON, results(literal("a\0b"))), 1),

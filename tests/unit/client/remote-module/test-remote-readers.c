@@ -389,6 +389,29 @@ test_languages(void)
     }
 }
 
+/* A label that would end where it is written, and one that a server has. */
+static void
+test_labels(void)
+{
+    static const char *const bad[] = { "", "x y", "x\\ty", "\\u001b[2J", "x\\n_:y", "\x7f" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autofree char *in_json = g_strdup_printf("{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\":"
+                                                   "{\"type\":\"bnode\",\"value\":\"%s\"}}]}}",
+                                                   bad[i]);
+
+        expect_bad(&remote_json_class, in_json);
+    }
+    expect_bad(&remote_tsv_class, "?a\n_:x y\n");
+    expect_bad(&remote_xml_class, "<sparql><head><variable name='a'/></head><results><result><binding name='a'><bnode>x\n</bnode>"
+                                  "</binding></result></results></sparql>");
+    expect_bad(&remote_xml_class, "<sparql><head><variable name='a'/></head><results><result><binding name='a'><bnode/>"
+                                  "</binding></result></results></sparql>");
+    expect(&remote_json_class,
+           "{\"head\":{\"vars\":[\"a\"]},\"results\":{\"bindings\":[{\"a\":{\"type\":\"bnode\",\"value\":\"nodeID://b1\"}}]}}",
+           "a;\nbnode nodeID://b1;\n");
+}
+
 /* A name is read from its start each time that more of it has come: a long one is refused before that takes long. */
 static void
 test_long_name(void)
@@ -486,6 +509,7 @@ main(int argc, char **argv)
     g_test_add_func("/client/remote-readers/mutated", test_mutated);
     g_test_add_func("/client/remote-readers/limits", test_limits);
     g_test_add_func("/client/remote-readers/languages", test_languages);
+    g_test_add_func("/client/remote-readers/labels", test_labels);
     g_test_add_func("/client/remote-readers/long-name", test_long_name);
     g_test_add_func("/client/remote-readers/ask-by-rows", test_ask_by_rows);
     g_test_add_func("/client/remote-readers/graph", test_graph);
