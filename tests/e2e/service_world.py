@@ -54,6 +54,7 @@ class Endpoint:
     def __init__(self, answer):
         self.answer = answer
         self.n_connections = 0
+        self.n_ended = 0  # requests
         self.paths = []
         self.requests = []
         self.gone = threading.Event()
@@ -90,6 +91,7 @@ class Endpoint:
                 self.answer(client)
             except OSError:
                 pass
+            self.n_ended += 1
             self.gone.set()
 
     def finish(self):
