@@ -10,18 +10,20 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/base/small-file.h"
 
 #define LIST "/proc/self/cgroup"
+#define LIST_BYTES_MAX (64 << 10)
 #define ROOT "/sys/fs/cgroup"
 #define UNIFIED "0::"
 
 int
 qd_cgroup_open(const char *name, int flags)
 {
-    g_autofree char *list = NULL;
+    g_autofree char *list = qd_small_file_read(LIST, LIST_BYTES_MAX, NULL);
     g_auto(GStrv) lines = NULL;
 
-    if (!g_file_get_contents(LIST, &list, NULL, NULL))
+    if (list == NULL)
         return -1;
     lines = g_strsplit(list, "\n", -1);
     for (char **line = lines; *line != NULL; line++) {

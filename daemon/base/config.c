@@ -9,6 +9,9 @@
 
 #include "daemon/base/access.h"
 #include "daemon/base/log.h"
+#include "daemon/base/small-file.h"
+
+#define FILE_BYTES_MAX (1 << 20)
 
 static const char group_limits[] = "Limits";
 static const char group_daemon[] = "Daemon";
@@ -163,13 +166,13 @@ read_file(QdConfig *self, const char *path)
 {
     g_autoptr(GKeyFile) file = g_key_file_new();
     g_autoptr(GError) error = NULL;
-    g_autofree char *text = NULL;
+    g_autofree char *text = qd_small_file_read(path, FILE_BYTES_MAX, NULL);
     g_auto(GStrv) groups = NULL;
 
-    if (!g_file_get_contents(path, &text, NULL, &error) ||
-        !g_key_file_load_from_data(file, text, (gsize) -1, G_KEY_FILE_NONE, &error)) {
-        if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-            qd_config_warn(self, "%s: %s, ignoring the file", path, error->message);
+    if (text == NULL && errno == ENOENT)
+        return;
+    if (text == NULL || !g_key_file_load_from_data(file, text, (gsize) -1, G_KEY_FILE_NONE, &error)) {
+        qd_config_warn(self, "%s: %s, ignoring the file", path, text != NULL ? error->message : g_strerror(errno));
         return;
     }
 

@@ -15,11 +15,13 @@
 
 #include "daemon/base/access.h"
 #include "daemon/base/fd.h"
+#include "daemon/base/small-file.h"
 
 #define SCOPE_PREFIX "app-flatpak-"
 #define SCOPE_SUFFIX ".scope"
 #define INFO_NAME ".flatpak-info"
 #define INFO_BYTES_MAX (64 << 10) /* those that Flatpak writes have about one or two KiB */
+#define PROC_BYTES_MAX (64 << 10)
 #define MANAGER_PREFIX "user@"
 #define UNIT_PREFIX "app-"
 #define INITIAL_USER_NAMESPACE 0xEFFFFFFDU /* its inode, PROC_USER_INIT_INO of the kernel */
@@ -159,13 +161,10 @@ qd_bus_process_parse_stat(const char *stat, char **ret_comm, guint64 *ret_start_
 static char *
 read_proc_file(pid_t pid, const char *name)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/%s", (int) pid, name);
-    g_autofree char *text = NULL;
+    char path[64];
 
-    if (!g_file_get_contents(path, &text, NULL, NULL))
-        return NULL;
-
-    return g_steal_pointer(&text);
+    (void) g_snprintf(path, sizeof path, "/proc/%d/%s", (int) pid, name);
+    return qd_small_file_read(path, PROC_BYTES_MAX, NULL);
 }
 
 /* Where both can be read they have to agree. */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "daemon/base/small-file.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
@@ -22,6 +23,7 @@
 #include "daemon/write/writer.h"
 
 #define COPY_BYTES (1024 * 1024)
+#define MEMINFO_BYTES_MAX (64 << 10)
 
 /* Check ----------------------------------------------------------------------------------------------------------------- */
 
@@ -152,10 +154,10 @@ optimize(QdConnection *connection, QdWriteItem *item, void *user_data, GError **
 static uint64_t
 get_available_memory(void)
 {
-    g_autofree char *text = NULL;
+    g_autofree char *text = qd_small_file_read("/proc/meminfo", MEMINFO_BYTES_MAX, NULL);
     const char *line;
 
-    if (!g_file_get_contents("/proc/meminfo", &text, NULL, NULL))
+    if (text == NULL)
         return 0;
 
     line = strstr(text, "MemAvailable:");

@@ -153,14 +153,12 @@ qd_schema_copy_free(QdSchemaCopy *self)
 static GVariant *
 load(const char *path)
 {
-    g_autofree char *data = NULL;
+    gsize n_bytes = 0;
+    g_autofree char *data = qd_small_file_read(path, QD_SCHEMA_COPY_MAX_BYTES, &n_bytes);
     g_autoptr(GBytes) content = NULL;
     uint8_t hash[QD_SHA256_BYTES];
-    gsize n_bytes = 0;
-    struct stat st;
 
-    if (stat(path, &st) < 0 || st.st_size > QD_SCHEMA_COPY_MAX_BYTES || !g_file_get_contents(path, &data, &n_bytes, NULL) ||
-        n_bytes < HEAD_BYTES)
+    if (n_bytes < HEAD_BYTES)
         return NULL;
     hash_content((const guint8 *) data + HEAD_BYTES, n_bytes - HEAD_BYTES, hash);
     if (memcmp(data, MAGIC, MAGIC_BYTES) != 0 || memcmp(data + MAGIC_BYTES, hash, sizeof hash) != 0)
