@@ -13,6 +13,7 @@
 #include "daemon/sqlite/sqlite-error.h"
 
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
+#define HASHED_BYTES 64          /* at each end of a text */
 #define ALL_OPTIMIZATIONS 0      /* a mask of SQLite's planner: what is switched off */
 
 void
@@ -68,15 +69,31 @@ qd_compiled_refresh(QdCompiled *compiled)
     return TRUE;
 }
 
+/* Texts of one length often begin alike, and differ in a constant near their end. */
+static guint32
+hash_ends(const char *text, gsize n_bytes)
+{
+    gsize n = MIN(n_bytes, HASHED_BYTES);
+    guint32 hash = (guint32) n_bytes;
+
+    for (gsize i = 0; i < n; i++)
+        hash = hash * 31 + (guchar) text[i];
+    for (gsize i = n_bytes - MIN(n_bytes - n, HASHED_BYTES); i < n_bytes; i++)
+        hash = hash * 31 + (guchar) text[i];
+    return hash;
+}
+
 /* Its index, or as many as there are. */
 static guint
 cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
+    guint32 hash = hash_ends(text, n_bytes);
+
     for (guint i = self->statements.n; i > 0; i--) {
         const QdCompiled *compiled = self->statements.items[i - 1];
 
-        if (compiled->policy == policy && compiled->grants_id == self->guard.grants.id && compiled->n_text_bytes == n_bytes &&
-            memcmp(compiled->text, text, n_bytes) == 0)
+        if (compiled->text_hash == hash && compiled->policy == policy && compiled->grants_id == self->guard.grants.id &&
+            compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0)
             return i - 1;
     }
     return self->statements.n;
@@ -342,6 +359,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     compiled->grants_id = self->guard.grants.id;
     compiled->is_generated = is_generated;
     compiled->n_text_bytes = n_bytes;
+    compiled->text_hash = hash_ends(text, n_bytes);
     compiled->text = sqlite3_malloc64(n_bytes + 1); /* it is kept as long as SQLite's own copy, within one limit */
     if (compiled->text == NULL) {
         qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);

@@ -27,6 +27,7 @@ typedef struct QdCompiled {
     gboolean is_generated; /* from SPARQL: it may nest deeper, and the order of its joins is ours */
     char *text;            /* (owned) */
     gsize n_text_bytes;
+    guint32 text_hash; /* of its ends: most others are passed over by it */
     int n_columns;
     int n_parameters;
     gboolean writes;
