@@ -79,7 +79,16 @@ latency_ad_hoc_call(LatencyRun *run, gint64 id)
     copy_only_row(run, cursor);
 }
 
-/* The whole handshake for one row. */
+void
+latency_anew_open(LatencyRun *run)
+{
+    g_autoptr(GError) error = NULL;
+
+    run->state = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
+    die_on_error(error, "session bus");
+}
+
+/* The whole handshake for one row. Where nothing else holds a connection to the bus, it is made for this call alone. */
 void
 latency_anew_call(LatencyRun *run, gint64 id)
 {
