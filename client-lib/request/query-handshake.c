@@ -13,9 +13,6 @@
 
 /* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */
 #define PAGE_SIZE (128u * 1024u)
-/* How long an async request waits for a channel when all that the daemon allows have requests under way. */
-#define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
-#define WAIT_MSEC 50
 
 static const char *
 get_transport_name(QueryTransport transport)
@@ -153,21 +150,6 @@ is_about_room(const GError *error)
     return g_error_matches(error, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED) || g_error_matches(error, QUERY_ERROR, QUERY_ERROR_BUSY);
 }
 
-/* FALSE: there is no room to be made, and nothing to wait for. */
-static gboolean
-make_room(QueryRequest *self, gint64 deadline_usec, GCancellable *cancellable)
-{
-    guint n_held = query_held_get_n();
-
-    if (n_held > 0 && query_held_reduce(MIN(n_held - 1, QUERY_HELD_MAX - 1), QUERY_HELD_LATE_MSEC))
-        return TRUE;
-    if (!self->is_async || g_get_monotonic_time() >= deadline_usec || g_cancellable_is_cancelled(cancellable))
-        return FALSE;
-
-    query_held_wait(WAIT_MSEC); /* for other requests of this process, which may have all the channels */
-    return TRUE;
-}
-
 /* An idle channel, of a cursor that was set aside or of another request that is done. */
 static gboolean
 take_idle(QueryRequest *self)
@@ -183,11 +165,11 @@ gboolean
 query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) failure = g_steal_pointer(&self->room_error);
-    gint64 deadline_usec = g_get_monotonic_time() + MAX_WAIT_USEC;
+    gint64 deadline_usec = query_request_get_room_deadline();
 
     if (query_held_get_n() >= QUERY_HELD_MAX && query_held_reduce(QUERY_HELD_MAX - 1, QUERY_HELD_EARLY_MSEC) && take_idle(self))
         return TRUE;
-    while (failure == NULL || (is_about_room(failure) && make_room(self, deadline_usec, cancellable))) {
+    while (failure == NULL || (is_about_room(failure) && query_request_make_room(deadline_usec, cancellable))) {
         if (failure != NULL && take_idle(self))
             return TRUE;
         g_clear_error(&failure);

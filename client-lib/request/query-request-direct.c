@@ -25,16 +25,13 @@ static gboolean
 start(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) failure = NULL;
-
-    guint n_held;
+    gint64 deadline_usec = query_request_get_room_deadline();
 
     do {
         g_clear_error(&failure);
         self->direct_run = query_direct_start(self->endpoint.direct, self->command, self->schema, self->parameters, self->row,
                                               cancellable, &failure);
-        n_held = query_held_get_n();
-    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && n_held > 0 &&
-             query_held_reduce(MIN(n_held, QUERY_HELD_MAX) - 1, QUERY_HELD_LATE_MSEC));
+    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(deadline_usec, cancellable));
 
     if (failure != NULL)
         g_propagate_error(error, g_steal_pointer(&failure));

@@ -42,7 +42,6 @@ struct QueryRequest {
     guint32 prepare_serial;
     guint32 fetch_serial; /* 0: not queued yet */
     gboolean was_resent;
-    gboolean is_async;        /* other requests of its thread go on while it waits */
     gboolean is_bound;        /* to its channel */
     gboolean channel_is_idle; /* although it has failed */
     GError *room_error;       /* (nullable): why it was refused; it may go again when some open cursor is set aside */
@@ -60,6 +59,20 @@ struct QueryRequest {
  * Returns: DONE, FAILED (error set), what to wait for on the channel, or CONNECT: call query_request_connect() first
  */
 QueryStep query_request_step(QueryRequest *self, GError **error);
+
+/* The latest time for query_request_make_room(), monotonic, in microseconds. */
+gint64 query_request_get_room_deadline(void);
+
+/**
+ * query_request_make_room:
+ * @deadline_usec: of query_request_get_room_deadline()
+ *
+ * The daemon has refused a channel, or a snapshot on a direct connection. Sets open cursors aside (query-held.h). Cursors that are
+ * computing, and requests of other threads, give theirs back by themselves: waits for these for a moment.
+ *
+ * Returns: whether to ask again
+ */
+gboolean query_request_make_room(gint64 deadline_usec, GCancellable *cancellable);
 
 /**
  * query_request_connect:

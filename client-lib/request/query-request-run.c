@@ -158,7 +158,6 @@ query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *tas
     }
     g_task_set_task_data(task, self, (GDestroyNotify) query_request_free);
     self->done = done;
-    self->is_async = TRUE;
     if (self->endpoint.direct != NULL)
         run_in_thread(task, self, run_directly_in_thread, on_ran_directly);
     else

@@ -17,12 +17,40 @@
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/wire/wire-page-reader.h"
 
+/* How long a request waits for a channel, or a snapshot, when others of the process have all that the daemon allows. */
+#define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
+#define WAIT_MSEC 50
+
+static gint n_requests; /* (atomic): of the process */
+
+gint64
+query_request_get_room_deadline(void)
+{
+    return g_get_monotonic_time() + MAX_WAIT_USEC;
+}
+
+gboolean
+query_request_make_room(gint64 deadline_usec, GCancellable *cancellable)
+{
+    guint n_held = query_held_get_n();
+    gboolean is_alone = __atomic_load_n(&n_requests, __ATOMIC_RELAXED) <= 1;
+
+    if (n_held > 0 && query_held_reduce(MIN(n_held, QUERY_HELD_MAX) - 1, QUERY_HELD_LATE_MSEC))
+        return TRUE;
+    if ((n_held == 0 && is_alone) || g_get_monotonic_time() >= deadline_usec || g_cancellable_is_cancelled(cancellable))
+        return FALSE;
+
+    query_held_wait(WAIT_MSEC);
+    return TRUE;
+}
+
 QueryRequest *
 query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *command, QueryParameters *parameters, GBytes *row,
                   QueryChannel *channel)
 {
     QueryRequest *self = g_new0(QueryRequest, 1);
 
+    (void) __atomic_add_fetch(&n_requests, 1, __ATOMIC_RELAXED);
     self->endpoint = endpoint;
     (void) g_object_ref(endpoint.owner);
     self->kind = kind;
@@ -52,6 +80,7 @@ query_request_free(QueryRequest *self)
     g_clear_error(&self->room_error);
     g_object_unref(self->endpoint.owner);
     g_free(self);
+    (void) __atomic_sub_fetch(&n_requests, 1, __ATOMIC_RELAXED);
 }
 
 QueryChannel *

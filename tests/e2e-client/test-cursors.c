@@ -13,6 +13,7 @@
 #define N_STATEMENTS 500
 #define N_CURSORS 200
 #define N_THREADS 4
+#define N_BUSY 80
 
 static PrivateBus *bus;
 
@@ -336,6 +337,35 @@ test_threads(void)
         g_assert_cmpint(pthread_join(threads[i], NULL), ==, 0);
 }
 
+/* What takes long gives no row that could be set aside: it is waited for. */
+static void *
+run_long(void *data)
+{
+    QueryConnection *connection = data;
+
+    g_assert_cmpint(client_query_number(connection,
+                                        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200000)"
+                                        " SELECT count(*) FROM n"),
+                    ==, 200000);
+    client_execute(connection, "INSERT INTO many(b) VALUES('x')");
+    return NULL;
+}
+
+/* More than 'channels_per_client' allows, all at once. */
+static void
+test_busy_threads(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    pthread_t threads[N_BUSY];
+
+    make_table(connection);
+    for (guint i = 0; i < N_BUSY; i++)
+        g_assert_cmpint(pthread_create(&threads[i], NULL, run_long, connection), ==, 0);
+    for (guint i = 0; i < N_BUSY; i++)
+        g_assert_cmpint(pthread_join(threads[i], NULL), ==, 0);
+    g_assert_cmpint(client_query_number(connection, "SELECT count(*) FROM many"), ==, N_BUSY);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -351,6 +381,7 @@ main(int argc, char **argv)
     g_test_add_func("/many/direct", test_direct);
     g_test_add_func("/many/async", test_async);
     g_test_add_func("/many/threads", test_threads);
+    g_test_add_func("/many/busy-threads", test_busy_threads);
     r = g_test_run();
     private_bus_free(bus);
     return r;
