@@ -281,6 +281,7 @@ take_record(QueryCursor *self, const QueryRecord *record, GError **error)
     case QW_KIND_ROWS:
         if (qw_page_reader_init(&self->reader, record->body, record->n_bytes, record->count, self->n_columns) < 0)
             return end_with_protocol_error(self, "a page that is not valid", error);
+        self->reader.n_bytes_ahead = record->n_bytes_ahead;
         self->n_rows_received += record->count;
         return QUERY_IO_DONE;
     case QW_KIND_END:

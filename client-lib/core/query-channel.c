@@ -433,8 +433,12 @@ take_page_of_whole(QueryChannel *self, QueryRecord *ret_record, GError **error)
     if (page == NULL)
         return fail_protocol(error, "something in a result that is not a page");
 
-    *ret_record = (QueryRecord){ QW_KIND_ROWS, header.count, self->whole_serial, page + QW_HEADER_SIZE,
-                                 header.size - QW_HEADER_SIZE };
+    *ret_record = (QueryRecord){ .kind = QW_KIND_ROWS,
+                                 .count = header.count,
+                                 .serial = self->whole_serial,
+                                 .body = page + QW_HEADER_SIZE,
+                                 .n_bytes = header.size - QW_HEADER_SIZE,
+                                 .n_bytes_ahead = header.size };
     return QUERY_IO_DONE;
 }
 

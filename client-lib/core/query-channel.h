@@ -28,6 +28,7 @@ typedef struct QueryRecord {
     guint32 serial;
     const guint8 *body; /* 8-aligned */
     gsize n_bytes;
+    guint32 n_bytes_ahead; /* as in QwPageReader */
 } QueryRecord;
 
 /**

@@ -99,7 +99,7 @@ query_whole_take(QueryWhole *self, gsize page_size, QwHeader *ret_header)
 {
     const guint8 *page = self->map + self->offset;
 
-    if (self->offset > 0 && self->offset + page_size > self->populated && self->populated < self->shape.n_bytes)
+    if (self->offset > 0 && self->offset + 2 * page_size > self->populated && self->populated < self->shape.n_bytes)
         populate(self);
     return qw_whole_take(&self->shape, self->map, &self->offset, page_size, ret_header) < 0 ? NULL : page;
 }

@@ -19,6 +19,7 @@ typedef struct QwPageReader {
     size_t next; /* offset of the next row */
     uint32_t n_columns;
     uint32_t n_rows_left;
+    uint32_t n_bytes_ahead; /* 0, or how far from each row memory lies that is read soon: it is fetched into the cache */
 } QwPageReader;
 
 /**
@@ -35,6 +36,14 @@ typedef struct QwPageReader {
  */
 int qw_page_reader_init(QwPageReader *self, const uint8_t *data, size_t n_bytes, uint32_t n_rows, uint32_t n_columns);
 
+/* Into the second level of caches. No access: what is not mapped does not matter. */
+static inline void
+qw_prefetch(const uint8_t *data, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i += 64)
+        __builtin_prefetch(data + i, 0, 2);
+}
+
 /**
  * qw_page_reader_next:
  *
@@ -49,6 +58,8 @@ qw_page_reader_next(QwPageReader *self)
     self->n_rows_left--;
     self->row = self->next;
     self->next = self->row + qw_align8(qw_load_u32(self->data + self->row));
+    if (self->n_bytes_ahead > 0)
+        qw_prefetch(self->data + self->row + self->n_bytes_ahead, self->next - self->row);
     return true;
 }
 

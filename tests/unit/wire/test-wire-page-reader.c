@@ -8,6 +8,8 @@
 #include <float.h>
 #include <glib.h>
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/wire/golden.h"
 
@@ -115,6 +117,29 @@ test_words(void)
     }
     g_assert_false(qw_page_reader_next(&page.reader));
     g_byte_array_unref(page.record);
+}
+
+/* What is fetched ahead may not be there: after the page nothing can be read. */
+static void
+test_ahead(void)
+{
+    const size_t n_map = 2 * (size_t) sysconf(_SC_PAGESIZE);
+    uint8_t *map = mmap(NULL, n_map, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g_autoptr(GByteArray) record = golden_load("rows-integers");
+    const size_t n_body = record->len - QW_HEADER_SIZE;
+    uint8_t *body = map + n_map / 2 - n_body;
+    QwPageReader reader;
+    uint32_t n_rows = 0;
+
+    g_assert_true(map != MAP_FAILED);
+    memcpy(body, record->data + QW_HEADER_SIZE, n_body);
+    g_assert_cmpint(mprotect(map + n_map / 2, n_map / 2, PROT_NONE), ==, 0);
+    g_assert_cmpint(qw_page_reader_init(&reader, body, n_body, 4, 2), ==, 0);
+    reader.n_bytes_ahead = (uint32_t) n_body;
+    while (qw_page_reader_next(&reader))
+        n_rows++;
+    g_assert_cmpuint(n_rows, ==, 4);
+    g_assert_cmpint(munmap(map, n_map), ==, 0);
 }
 
 static void
@@ -294,6 +319,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wire/page-reader/all-types", test_all_types);
     g_test_add_func("/wire/page-reader/words", test_words);
+    g_test_add_func("/wire/page-reader/ahead", test_ahead);
     g_test_add_func("/wire/page-reader/alignment", test_alignment);
     g_test_add_func("/wire/page-reader/zero-columns", test_zero_columns);
     g_test_add_func("/wire/page-reader/no-rows", test_no_rows);
