@@ -21,6 +21,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/base/interrupt.h"
+
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
 #define FRAME_HEADER_BYTES 24
@@ -61,19 +63,21 @@ open_log(const char *path)
 }
 
 /* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
- * descriptor learns of them. */
-static void
+ * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. No statement
+ * runs while a group is committed. */
+static int
 pace(LogFile *self, int n_bytes)
 {
     self->n_unpaced_bytes += n_bytes;
     if (self->n_unpaced_bytes < PACE_BYTES)
-        return;
+        return SQLITE_OK;
 
     self->n_unpaced_bytes = 0;
     if (self->pace_fd < 0 && self->path != NULL)
         self->pace_fd = open_log(self->path);
     if (self->pace_fd >= 0)
         (void) sync_file_range(self->pace_fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
+    return qd_interrupt_poll() ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
 static int
@@ -81,9 +85,7 @@ write_through(LogFile *self, const void *data, int n_bytes, sqlite3_int64 offset
 {
     int r = self->file->pMethods->xWrite(self->file, data, n_bytes, offset);
 
-    if (r == SQLITE_OK)
-        pace(self, n_bytes);
-    return r;
+    return r == SQLITE_OK ? pace(self, n_bytes) : r;
 }
 
 static int

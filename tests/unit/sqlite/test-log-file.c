@@ -2,7 +2,7 @@
 /*
  * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
  * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
- * without calls, and that a transaction waits for the disk while it writes.
+ * without calls, and that a transaction waits for the disk while it writes. And that VACUUM can be ended.
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -11,6 +11,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
+#include "daemon/base/interrupt.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define N_FAULTS_MIN 10u
@@ -211,6 +212,32 @@ test_paced(StoreFixture *self, gconstpointer data)
     g_assert_cmpuint(n_waits, ==, 0);
 }
 
+static gboolean
+look(void *data)
+{
+    return n_waits > 0;
+}
+
+/* VACUUM copies the database to the log by one operation, in which SQLite asks no one. What has ended there has changed nothing. */
+static void
+test_ends(StoreFixture *self, gconstpointer data)
+{
+    QdInterrupt interrupt = { .look = look, .is_always_due = TRUE };
+    g_autoptr(GError) error = NULL;
+
+    store_execute(self->writer, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<60)"
+                                "INSERT INTO t SELECT i, randomblob(100000) FROM n");
+    n_waits = 0;
+    qd_interrupt_begin(&interrupt);
+    g_assert_false(qd_connection_execute(self->writer, "VACUUM", &error));
+    qd_interrupt_end(&interrupt);
+    g_assert_error(error, QD_ERROR, QW_ERROR_CANCELLED);
+    g_assert_cmpuint(n_waits, ==, 1);
+    assert_sum(self, 60 * 61 / 2 * 100000);
+    store_execute(self->writer, "DELETE FROM t WHERE id>1; VACUUM");
+    assert_sum(self, 100000);
+}
+
 /* A full disk is reported to the commit that it hits, and the next one is whole. */
 static void
 test_faults(StoreFixture *self, gconstpointer data)
@@ -302,6 +329,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/paced", StoreFixture, NULL, set_up, test_paced, tear_down);
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
+    g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
 }
