@@ -17,6 +17,7 @@
 #include "daemon/read/counting.h"
 #include "daemon/read/payload-functions.h"
 #include "daemon/service/service-access.h"
+#include "daemon/sqlite/fts-calls.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/pattern-calls.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -140,7 +141,7 @@ qd_evaluation_register(QdConnection *connection, const QdLimits *limits, GError 
     qd_connection_set_attachment(connection, QD_ATTACHMENT_SERVICE, service, free_service);
     qd_connection_set_attachment(connection, QD_ATTACHMENT_EVALUATION, context, g_free);
     return qd_payload_functions_register(connection, limits, error) && qd_counting_register(connection, error) &&
-           qd_pattern_calls_register(db, error) && qd_strftime_register(db, limits, error) &&
+           qd_pattern_calls_register(db, error) && qd_strftime_register(db, limits, error) && qd_fts_calls_register(db, error) &&
            qd_functions_register_linear(db, error) && qd_service_register(db, service, error) &&
            qd_functions_register(db, &resolver, context, error) && qd_rdf_quad_register(connection, error);
 }

@@ -218,7 +218,8 @@ look(void *data)
     return n_waits > 0;
 }
 
-/* VACUUM copies the database to the log by one operation, in which SQLite asks no one. What has ended there has changed nothing. */
+/* VACUUM copies the database to the log by one operation, in which SQLite calls no handler. What has ended there has changed
+ * nothing. */
 static void
 test_ends(StoreFixture *self, gconstpointer data)
 {
