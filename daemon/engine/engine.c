@@ -364,9 +364,13 @@ qd_engine_give_memory_back(QdEngine *self)
 }
 
 static void
-on_tick(void *data, guint n_over)
+on_tick(void *data, guint n_over, gboolean is_stuck)
 {
-    qd_workers_look(data, n_over);
+    QdEngine *self = data;
+
+    qd_workers_look(self->context.workers, n_over);
+    if (is_stuck && self->config.stuck != NULL)
+        self->config.stuck(self->config.user_data);
 }
 
 static void
@@ -427,7 +431,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
                          qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES));
     self->context.workers = qd_workers_new(&self->context.limits, on_event, on_sweep, self, error);
     if (self->context.workers != NULL)
-        self->interrupter = qd_interrupter_new(on_tick, self->context.workers, error);
+        self->interrupter = qd_interrupter_new(on_tick, self, error);
     if (self->interrupter == NULL)
         return qd_engine_free(self);
 

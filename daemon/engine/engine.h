@@ -26,6 +26,8 @@ typedef struct QdEngineConfig {
     void (*activity)(void *user_data); /* main thread: the engine may have become idle */
     /* (nullable) main thread: the database is damaged; it will be salvaged when it is opened again: end soon */
     void (*damaged)(void *user_data);
+    /* (nullable) any thread: a statement is over, works on, and nothing ends it: its worker is lost */
+    void (*stuck)(void *user_data);
     void *user_data;
 } QdEngineConfig;
 

@@ -9,6 +9,7 @@
 
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "daemon/base/log.h"
 #include "daemon/main/service-private.h"
@@ -16,7 +17,9 @@
 #define TICK_USEC (20 * UINT64_C(1000))
 /* After SIGTERM: time to finish, and time for what was cancelled to tell its reader. systemd's patience is 90 s. */
 #define GRACE_USEC (5 * UINT64_C(1000000))
-#define LAST_USEC (5 * UINT64_C(1000000))
+#define LAST_USEC (3 * UINT64_C(1000000))
+/* And for the threads to end. */
+#define LATEST_USEC (2 * G_USEC_PER_SEC)
 /* A daemon that never exits is idle enough for a check of its database after this time. */
 #define CHECK_IDLE_MSEC 60000
 /* Above the second after which the engine tells again that it is used. And before the read connections are closed: then what they
@@ -229,14 +232,32 @@ collect_id(const QdQueryInfo *info, void *user_data)
     g_array_append_val(ids, info->id);
 }
 
+static gpointer
+end_without(gpointer data)
+{
+    g_usleep(LATEST_USEC);
+    qd_log(LOG_ERR, NULL, "a statement does not end: ending without it");
+    _exit(EXIT_FAILURE);
+}
+
+/* A statement may be in one operation of SQLite that nothing ends. What the writer has answered is in the log. */
+static void
+bound_end(void)
+{
+    GThread *thread = g_thread_try_new("queryd-end", end_without, NULL, NULL);
+
+    g_clear_pointer(&thread, g_thread_unref);
+}
+
 static int
 on_last_patience(sd_event_source *source, uint64_t usec, void *user_data)
 {
     QdLifeCycle *self = user_data;
 
     /* A reader that takes nothing: its channel ends without END, which it will see as an error. */
-    qd_log(LOG_NOTICE, NULL, "some readers take nothing: leaving them with unfinished results");
+    qd_log(LOG_NOTICE, NULL, "some results are unfinished: leaving them so");
     self->state = LIFE_ENDED;
+    bound_end();
     (void) sd_event_exit(self->service->event, self->exit_code);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/epoll.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
@@ -105,6 +106,14 @@ on_damaged(void *user_data)
         qd_life_cycle_stop(self->life, "the database is damaged, and is salvaged at the next start", EXIT_SUCCESS);
 }
 
+/* No thread can be ended from outside. What the writer has answered is in the log; the next call starts another daemon. */
+static void
+on_stuck(void *user_data)
+{
+    qd_log(LOG_ERR, NULL, "a statement does not end, since SQLite asks nothing within one of its operations: ending without it");
+    _exit(EXIT_FAILURE);
+}
+
 static void
 on_pressure(void *user_data)
 {
@@ -120,6 +129,7 @@ start_engine(QdService *self, GError **error)
         .changed = on_changed,
         .activity = on_activity,
         .damaged = on_damaged,
+        .stuck = on_stuck,
         .user_data = self,
     };
     const QdBusServiceHooks hooks = { .reload = reload, .activity = on_activity, .user_data = self };

@@ -28,9 +28,23 @@ struct QdInterrupter {
     gboolean stopping;
 };
 
+/* A wait for a disk does not count. */
+static gboolean
+is_stuck(QdWatch *watch)
+{
+    uint64_t cpu_usec;
+
+    if (watch->n_ticks_over % OVER_TICKS > 0)
+        return FALSE;
+    cpu_usec = qd_thread_get_cpu_usec(watch->thread);
+    if (watch->n_ticks_over == 0)
+        watch->over_cpu_usec = cpu_usec;
+    return cpu_usec > watch->over_cpu_usec + QD_INTERRUPTER_STUCK_USEC;
+}
+
 /* Returns: whether it is over since a short time */
 static gboolean
-look_at(QdWatch *watch, uint64_t now_usec)
+look_at(QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
 {
     if (watch->n_ticks++ == 0) { /* it may have begun just now */
         __atomic_store_n(&watch->tick_cpu_usec, qd_thread_get_cpu_usec(watch->thread), __ATOMIC_RELAXED);
@@ -42,6 +56,7 @@ look_at(QdWatch *watch, uint64_t now_usec)
         return FALSE;
     qd_thread_set_batch(watch->thread, FALSE); /* among many that run long it would be its turn late */
     sqlite3_interrupt(watch->db);
+    *is_any_stuck = is_stuck(watch) || *is_any_stuck;
     return watch->n_ticks_over++ < OVER_TICKS;
 }
 
@@ -75,6 +90,7 @@ interrupter_main(void *data)
     for (;;) {
         uint64_t now_usec;
         guint n_over = 0;
+        gboolean is_any_stuck = FALSE;
 
         wait_for_tick(self);
         if (self->stopping)
@@ -82,11 +98,11 @@ interrupter_main(void *data)
         now_usec = (uint64_t) g_get_monotonic_time();
         self->n_quiet = self->first != NULL ? 0 : self->n_quiet + 1;
         for (QdWatch *watch = self->first; watch != NULL; watch = watch->next)
-            n_over += look_at(watch, now_usec) ? 1 : 0;
+            n_over += look_at(watch, now_usec, &is_any_stuck) ? 1 : 0;
         if (self->tick == NULL || self->n_quiet > 0)
             continue;
         pthread_mutex_unlock(&self->mutex);
-        self->tick(self->data, n_over);
+        self->tick(self->data, n_over, is_any_stuck);
         pthread_mutex_lock(&self->mutex);
     }
     pthread_mutex_unlock(&self->mutex);

@@ -15,6 +15,7 @@
 #include "daemon/base/interrupt.h"
 
 #define QD_INTERRUPTER_TICK_USEC 4000u
+#define QD_INTERRUPTER_STUCK_USEC (5 * UINT64_C(1000000))
 
 typedef struct QdInterrupter QdInterrupter;
 typedef struct QdThread QdThread;
@@ -32,14 +33,16 @@ struct QdWatch {
     QdThread *thread; /* that runs them */
     guint n_ticks;
     guint n_ticks_over;
+    uint64_t over_cpu_usec; /* what @thread had used of the processor when the statement was over first */
     uint64_t tick_cpu_usec; /* atomic: what @thread had used of the processor at the first tick; 0: there was none yet */
     QdWatch *previous;
     QdWatch *next;
 };
 
 /* After each tick, on the interrupter's thread and without its lock. @n_over: the statements that are over and have not come to
- * their end yet, but for those that have not for long. */
-typedef void (*QdInterrupterTickFunc)(void *data, guint n_over);
+ * their end yet, but for those that have not for long. @is_stuck: one of them has used the processor for QD_INTERRUPTER_STUCK_USEC
+ * since then: nothing asks there whether it shall end. */
+typedef void (*QdInterrupterTickFunc)(void *data, guint n_over, gboolean is_stuck);
 
 /* @tick: (nullable). NULL: no thread could be made. */
 QdInterrupter *qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error);

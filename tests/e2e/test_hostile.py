@@ -371,3 +371,36 @@ def test_a_large_request_is_refused_where_there_is_no_room(make_bus):
         assert two.fetch((b"x",)) == [(1,)]
         assert len(list(one.answer(serials[0]))) == 100 and list(one.answer(serials[1])) == [(b"\0", 1 << 19)]
         assert list(two.answer(two.send("F", 1, encode_row([b"x" * (1 << 19)])))) == [(1 << 19,)]
+
+
+@pytest.mark.parametrize("call", ["snippet(d, 0, '<', '>', '..', 64)", "highlight(d, 0, '<', '>')"])
+def test_functions_of_fts5_end(store, call):
+    """A document that has a word everywhere: what looks at each match for each match takes hours."""
+    store.update("CREATE VIRTUAL TABLE d USING fts5(t)")
+    store.update("INSERT INTO d VALUES(replace(hex(zeroblob(250000)), '0', 'a '))")
+    start = time.monotonic()
+    with pytest.raises(BusError, match="Timeout: query took longer than its 500 ms"):
+        store.query(f"SELECT {call} FROM d('a')", timeout_ms=500)
+    assert time.monotonic() - start < 5 * SLOWER
+
+
+# SQLite's C code of FTS3 and FTS4 asks no one, and has no calls of ours. Minutes: matches times the square of phrases
+STUCK = "SELECT length(matchinfo(d, 's')) FROM d WHERE d MATCH '" + " OR ".join(["a"] * 900) + "'"
+
+
+@pytest.mark.parametrize("by_signal", [False, True])
+def test_a_statement_that_nothing_ends_keeps_no_worker(store, by_signal):
+    """The daemon ends without it, and is started by the next call; nothing that was acknowledged is lost."""
+    store.update("CREATE VIRTUAL TABLE d USING fts4(t)")
+    store.update("INSERT INTO d VALUES(replace(hex(zeroblob(25000)), '0', 'a '))")
+    store.update("INSERT INTO v VALUES('acknowledged')")
+    pid = store.daemon_pid()
+    store.expected_exits.add(1)
+    with store.prepare(STUCK, timeout_ms=0 if by_signal else 500) as channel:
+        channel.send_fetch()
+        wait_until(lambda: [q for q in store.queries() if q["elapsed_usec"] > 200000], "the query to run")
+        if by_signal:
+            os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: store.exits() == [1], "the daemon's end", 100)
+    assert store.query("SELECT x FROM v") == [("acknowledged",)]
+    assert store.daemon_pid() != pid

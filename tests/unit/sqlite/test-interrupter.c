@@ -58,10 +58,11 @@ run(sqlite3 *db, const char *sql)
 }
 
 static void
-on_tick(void *data, guint n_over)
+on_tick(void *data, guint n_over, gboolean is_stuck)
 {
     guint *most_over = data;
 
+    g_assert_false(is_stuck);
     *most_over = MAX(*most_over, n_over);
 }
 
