@@ -68,6 +68,12 @@ put_upsert(Generator *self, const Relation *relation)
     if (generator_chance(self, 2))
         generator_put(self, "excluded.%s || ", relation->columns[0]);
     generator_expression(self, 1);
+    if (generator_chance(self, 3)) {
+        generator_put(self, " WHERE excluded.%s IS NOT ", relation->columns[0]);
+        generator_expression(self, 1);
+    }
+    if (generator_chance(self, 4))
+        generator_put(self, " ON CONFLICT DO NOTHING");
 }
 
 static void
@@ -112,10 +118,13 @@ put_where(Generator *self, const Relation *relation)
 static void
 put_update(Generator *self, const Relation *relation)
 {
+    static const char *const conflicts[] = { "OR IGNORE ", "OR REPLACE ", "OR ABORT " };
     guint n = 1 + generator_pick(self, 2);
+    const Relation *from = relation->kind == RELATION_TABLE && generator_chance(self, 6) ? generator_any_table(self) : NULL;
 
     use_alone(self, relation);
-    generator_put(self, "UPDATE %s%s SET ", generator_chance(self, 4) ? "OR IGNORE " : "", relation->name);
+    generator_put(self, "UPDATE %s%s SET ",
+                  generator_chance(self, 3) ? conflicts[generator_pick(self, G_N_ELEMENTS(conflicts))] : "", relation->name);
     for (guint i = 0; i < n; i++) {
         guint column = generator_pick(self, relation->n_written);
 
@@ -125,8 +134,23 @@ put_update(Generator *self, const Relation *relation)
         else
             generator_expression(self, 1);
     }
-    put_where(self, relation);
+    if (from != NULL) {
+        generator_put(self, " FROM %s AS y WHERE y.%s = %s.%s", from->name, from->columns[0], relation->name, relation->columns[0]);
+    } else {
+        put_where(self, relation);
+    }
     put_returning(self, relation);
+}
+
+/* What a full-text table does for itself. */
+static void
+put_command(Generator *self, const Relation *relation)
+{
+    static const char *const commands[] = { "'rebuild'", "'optimize'", "'integrity-check'", "'delete-all'", "'merge'", "'nosuch'" };
+
+    generator_put(self, "INSERT INTO %s(%s%s) VALUES (", relation->name, relation->name, generator_chance(self, 4) ? ", rank" : "");
+    generator_put(self, "%s%s)", commands[generator_pick(self, G_N_ELEMENTS(commands))],
+                  g_str_has_suffix(self->text->str, "rank) VALUES (") ? ", 4" : "");
 }
 
 void
@@ -138,6 +162,10 @@ generator_change(Generator *self)
         relation = generator_any_relation(self);
     if (relation == NULL) {
         generator_put(self, "DELETE FROM nosuch");
+        return;
+    }
+    if (relation->kind == RELATION_FULL_TEXT && !self->counts && generator_chance(self, 6)) {
+        put_command(self, relation);
         return;
     }
     switch (generator_pick(self, 5)) {

@@ -72,6 +72,10 @@ static const char *const binaries[] = {
     "NOT LIKE",
     "=",
     "<",
+    "->",
+    "->>",
+    "REGEXP",
+    "NOT GLOB",
 };
 
 static const char *const unary_functions[] = {
@@ -105,11 +109,28 @@ static const char *const unary_functions[] = {
     "degrees",
     "round",
     "CAST_INTEGER",
+    "json",
+    "unixepoch",
+    "time",
+    "zeroblob(2) || ",
+    "json_group_array",
 };
 
 static const char *const binary_functions[] = {
-    "ifnull", "nullif", "instr", "coalesce", "min", "max",   "json_array", "json_extract", "round",    "substr",
-    "trim",   "glob",   "like",  "mod",      "pow", "rtrim", "printf",     "json_patch",   "strftime",
+    "ifnull",      "nullif",
+    "instr",       "coalesce",
+    "min",         "max",
+    "json_array",  "json_extract",
+    "round",       "substr",
+    "trim",        "glob",
+    "like",        "mod",
+    "pow",         "rtrim",
+    "printf",      "json_patch",
+    "strftime",    "json_remove",
+    "json_type",   "json_array_length",
+    "ltrim",       "likelihood",
+    "json_object", "datetime",
+    "atan2",       "log",
 };
 
 static const char *const types[] = { "INTEGER", "TEXT", "REAL", "NUMERIC", "BLOB" };
@@ -214,6 +235,47 @@ put_between(Generator *self, guint depth)
     generator_expression(self, depth - 1);
 }
 
+/* (a, b) beside another such, or a subquery of two columns. */
+static void
+put_row_value(Generator *self, guint depth)
+{
+    static const char *const operators[] = { "=", "<", ">=", "IS NOT", "<>", "IN", "NOT IN" };
+    guint at = generator_pick(self, G_N_ELEMENTS(operators));
+
+    generator_put(self, "(");
+    generator_expression(self, depth - 1);
+    generator_put(self, ", ");
+    generator_literal(self);
+    generator_put(self, ") %s (", operators[at]);
+    if (at >= 5 || generator_chance(self, 4)) {
+        generator_select(self, depth - 1, 2);
+    } else {
+        generator_expression(self, depth - 1);
+        generator_put(self, ", ");
+        generator_expression(self, 0);
+    }
+    generator_put(self, ")");
+}
+
+static void
+put_path(Generator *self, guint depth)
+{
+    static const char *const functions[] = {
+        "json_set", "json_insert", "json_replace", "json_extract", "replace", "substr", "iif"
+    };
+    static const char *const paths[] = { "'$.a'", "'$[1]'", "'$.a[#-1]'", "'$'", "'$.a[2].b'", "'a'", "1" };
+    guint at = generator_pick(self, G_N_ELEMENTS(functions));
+
+    generator_put(self, "%s(", functions[at]);
+    generator_expression(self, depth - 1);
+    generator_put(self, ", %s", paths[generator_pick(self, G_N_ELEMENTS(paths))]);
+    if (at != 3) {
+        generator_put(self, ", ");
+        generator_expression(self, depth - 1);
+    }
+    generator_put(self, ")");
+}
+
 static void
 put_subquery(Generator *self, guint depth)
 {
@@ -265,11 +327,11 @@ generator_expression(Generator *self, guint depth)
             generator_put(self, " %s ", binaries[generator_pick(self, G_N_ELEMENTS(binaries))]);
             generator_expression(self, depth - 1);
         } else if (choice <= 8)
-            put_function(self, depth);
+            (generator_chance(self, 4) ? put_path : put_function)(self, depth);
         else if (choice == 9)
             put_wrapped(self, depth);
         else if (choice == 10 && depth > 1)
-            (generator_chance(self, 2) ? put_in : put_subquery)(self, depth);
+            (generator_chance(self, 4) ? put_row_value : generator_chance(self, 2) ? put_in : put_subquery)(self, depth);
         else
             (generator_chance(self, 2) ? put_case : put_between)(self, depth);
         generator_put(self, ")");

@@ -62,15 +62,24 @@ static void
 put_window(Generator *self)
 {
     static const char *const functions[] = { "row_number()", "rank()", "dense_rank()", "ntile(3)", "percent_rank()" };
-    static const char *const frames[] = { "", " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", " RANGE UNBOUNDED PRECEDING",
-                                          " GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE TIES" };
+    static const char *const frames[] = { "",
+                                          " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW",
+                                          " RANGE UNBOUNDED PRECEDING",
+                                          " GROUPS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING EXCLUDE TIES",
+                                          " RANGE BETWEEN 2 PRECEDING AND 1.5 FOLLOWING EXCLUDE GROUP",
+                                          " ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING EXCLUDE CURRENT ROW",
+                                          " GROUPS BETWEEN 1 PRECEDING AND 2 FOLLOWING",
+                                          " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING" };
 
     if (generator_chance(self, 2)) {
         generator_put(self, "%s", functions[generator_pick(self, G_N_ELEMENTS(functions))]);
     } else if (generator_chance(self, 2)) {
-        generator_put(self, "%s(", generator_chance(self, 2) ? "lag" : "last_value");
+        static const char *const values[] = { "lag", "lead", "last_value", "first_value", "nth_value" };
+        guint at = generator_pick(self, G_N_ELEMENTS(values));
+
+        generator_put(self, "%s(", values[at]);
         generator_expression(self, 1);
-        generator_put(self, ")");
+        generator_put(self, "%s)", at == 4 ? ", 2" : at <= 1 && generator_chance(self, 2) ? ", 2, 'none'" : "");
     } else {
         generator_put(self, "%s(", aggregates[generator_pick(self, 6)]);
         generator_expression(self, 1);
@@ -97,6 +106,11 @@ put_aggregate(Generator *self, guint depth)
     generator_put(self, "%s(%s", name, generator_chance(self, 4) ? "DISTINCT " : "");
     generator_expression(self, depth > 0 ? depth - 1 : 0);
     generator_put(self, ")");
+    if (generator_chance(self, 6)) {
+        generator_put(self, " FILTER (WHERE ");
+        generator_expression(self, 1);
+        generator_put(self, ")");
+    }
 }
 
 static void
@@ -157,7 +171,13 @@ put_core(Generator *self, guint depth, guint n_columns)
 static void
 put_with(Generator *self, guint depth)
 {
-    if (generator_chance(self, 2)) {
+    if (generator_chance(self, 3)) {
+        static const char *const steps[] = { "SELECT i || 'x' FROM n WHERE length(i) < 6", "SELECT (i * 7 + 3) % 11 FROM n",
+                                             "SELECT value FROM n, json_each('[1, 2, [3]]') WHERE i < 3", "SELECT i FROM n" };
+
+        generator_put(self, "WITH RECURSIVE n(i) AS %s(SELECT 1 UNION %s ORDER BY 1 LIMIT 20) ",
+                      generator_chance(self, 3) ? "NOT MATERIALIZED " : "", steps[generator_pick(self, G_N_ELEMENTS(steps))]);
+    } else if (generator_chance(self, 2)) {
         generator_put(self, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %u) ",
                       2 + generator_pick(self, 8));
     } else {
