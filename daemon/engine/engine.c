@@ -467,6 +467,8 @@ qd_engine_free(QdEngine *self)
     while (self->context.n_calls > 0);
     if (self->context.database != NULL)
         qd_database_lift_guard(self->context.database);
+    if (self->context.pool != NULL) /* the last connection copies the log into the database, and a reader cannot */
+        qd_pool_rest(self->context.pool);
     self->context.writer = qd_writer_free(self->context.writer);
     self->context.results = qd_result_memory_free(self->context.results);
     self->context.payloads = qd_payloads_free(self->context.payloads);

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import sqlite3
 import subprocess
 
 import pytest
@@ -147,3 +148,15 @@ def test_the_log_shrinks(bus):
     wait_until(lambda: os.path.getsize(file_of(bus, "queryd.db-wal")) == 0, "an empty log")
     bus.update("INSERT INTO t VALUES(1)")
     assert bus.query("SELECT count(*) FROM t") == [(121,)]
+
+
+def test_the_database_is_whole_when_the_daemon_has_ended(bus):
+    """A copy of the file alone has all commits, whichever connections were open."""
+    bus.update("CREATE TABLE t(a)")
+    bus.update("INSERT INTO t VALUES(1)")
+    assert bus.query("SELECT a FROM t") == [(1,)]
+    bus.stop_daemon()
+    copy = os.path.join(bus.folder, "copy.db")
+    shutil.copy(file_of(bus, "queryd.db"), copy)
+    with contextlib.closing(sqlite3.connect(copy)) as database:
+        assert database.execute("SELECT a FROM t").fetchall() == [(1,)]
