@@ -32,6 +32,7 @@ struct QueryChannel {
     guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
     QwSpin spin;
     gint64 awake_until_usec; /* 0: not waiting awake */
+    gint64 loop_since_usec;
 
     int passed_fds[2]; /* that came with bytes, until their RING or WHOLE is read; -1 */
     QueryRing *ring;   /* (nullable): of the result that comes */

@@ -9,12 +9,16 @@
 #include <errno.h>
 #include <glib-unix.h>
 #include <poll.h>
+#include <sched.h>
 
 #include "client-lib/core/query-error.h"
 
+/* Calls that wait by a main loop, of the process: it has something else to do while there are any. */
+static gint n_in_loops; /* atomic */
+
 /*
  * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
- * than another look at the socket would.
+ * than another look at the socket would. The core is offered to others each time: the peer may wait for this very one.
  */
 static gboolean
 may_try_again(QueryChannel *self)
@@ -27,8 +31,10 @@ may_try_again(QueryChannel *self)
         self->awake_until_usec = now_usec + QW_SPIN_USEC;
         return TRUE;
     }
-    if (now_usec < self->awake_until_usec)
+    if (now_usec < self->awake_until_usec) {
+        (void) sched_yield();
         return TRUE;
+    }
 
     self->awake_until_usec = 0;
     qw_spin_note_awake(&self->spin, FALSE);
@@ -77,6 +83,24 @@ query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, 
         return FALSE;
     }
     return TRUE;
+}
+
+gboolean
+query_channel_stay_awake(QueryChannel *self)
+{
+    return g_atomic_int_get(&n_in_loops) == 0 && may_try_again(self);
+}
+
+void
+query_channel_note_loop(QueryChannel *self, gboolean begins)
+{
+    if (begins) {
+        (void) g_atomic_int_add(&n_in_loops, 1);
+        self->loop_since_usec = g_get_monotonic_time();
+    } else {
+        (void) g_atomic_int_add(&n_in_loops, -1);
+        qw_spin_note_asleep(&self->spin, (guint64) (g_get_monotonic_time() - self->loop_since_usec));
+    }
 }
 
 GSource *

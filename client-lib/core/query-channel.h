@@ -144,6 +144,10 @@ gboolean query_channel_drop_whole(QueryChannel *self);
  */
 gboolean query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error);
 
+/* Of a call that waits by a main loop: TRUE: it should try again at once. */
+gboolean query_channel_stay_awake(QueryChannel *self);
+void query_channel_note_loop(QueryChannel *self, gboolean begins);
+
 /**
  * query_channel_create_source:
  *

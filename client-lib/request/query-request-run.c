@@ -45,6 +45,9 @@ static void run_on(GTask *task);
 static gboolean
 on_ready(int fd, GIOCondition condition, gpointer user_data)
 {
+    QueryRequest *self = g_task_get_task_data(user_data);
+
+    query_channel_note_loop(self->channel, FALSE);
     run_on(g_object_ref(G_TASK(user_data)));
     return G_SOURCE_REMOVE;
 }
@@ -56,6 +59,7 @@ wait_for(GTask *task, QueryRequest *self, QueryIo want)
 
     g_source_set_callback(source, G_SOURCE_FUNC(on_ready), g_object_ref(task), g_object_unref);
     g_source_set_priority(source, g_task_get_priority(task));
+    query_channel_note_loop(self->channel, TRUE);
     g_source_attach(source, g_task_get_context(task));
 }
 
@@ -123,12 +127,16 @@ run_on(GTask *task)
 {
     g_autoptr(GTask) owned G_GNUC_UNUSED = task;
     QueryRequest *self = g_task_get_task_data(task);
+    QueryStep step;
     GError *error = NULL;
 
     if (g_task_return_error_if_cancelled(task))
         return;
 
-    switch (query_request_step(self, &error)) {
+    do
+        step = query_request_step(self, &error);
+    while (step == QUERY_STEP_WANT_READ && query_channel_stay_awake(self->channel));
+    switch (step) {
     case QUERY_STEP_DONE:
         self->done(task, self);
         break;
