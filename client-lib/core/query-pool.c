@@ -199,7 +199,7 @@ query_pool_remember(QueryPool *self, GBytes *key, QuerySchema *schema)
     g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
     Remembered *remembered;
 
-    if (g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
+    if (schema->n_parameters == 0 || g_bytes_get_size(key) > QUERY_POOL_MAX_KEY_BYTES)
         return;
 
     remembered = find_schema(self, key);

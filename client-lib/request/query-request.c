@@ -269,7 +269,7 @@ step_acquire(QueryRequest *self, GError **error)
     is_prepared = query_channel_is_prepared(self->channel, self->command->key);
     if (is_prepared)
         query_request_set_schema(self, query_channel_get_schema(self->channel));
-    else if (self->schema == NULL)
+    else if (self->schema == NULL && query_parameters_get_n(self->parameters) > 0)
         self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
     if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {
         self->state = QUERY_STATE_DONE;
