@@ -450,6 +450,29 @@ query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
     return has_row;
 }
 
+gboolean
+query_cursor_try_next(QueryCursor *self, gboolean *ret_has_row, GError **error)
+{
+    gboolean has_row;
+    QueryIo io;
+
+    if (G_LIKELY(self != NULL && qw_page_reader_next(&self->reader))) {
+        self->n_valid_columns = self->n_columns;
+        *ret_has_row = TRUE;
+        return TRUE;
+    }
+
+    g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
+    query_held_pin(&self->held);
+    io = query_cursor_step(self, &has_row, error);
+    query_held_unpin(&self->held);
+    if (io != QUERY_IO_DONE)
+        return FALSE;
+
+    *ret_has_row = has_row;
+    return TRUE;
+}
+
 guint
 query_cursor_get_n_ready(QueryCursor *self)
 {

@@ -68,6 +68,20 @@ QUERY_AVAILABLE_IN_0_1
 guint query_cursor_get_n_ready(QueryCursor *self);
 
 /**
+ * query_cursor_try_next:
+ * @self: a cursor
+ * @ret_has_row: (out): %TRUE with a row, %FALSE at the end
+ * @error: (nullable): location for an error
+ *
+ * As query_cursor_next(), for programs that must not wait. If nothing has arrived it returns %FALSE without an error, and
+ * query_cursor_next_async() is the call to use next.
+ *
+ * Returns: %TRUE if there is a row, or the end; %FALSE if it would have to wait (no error set) or on failure (error set)
+ */
+QUERY_AVAILABLE_IN_0_1
+gboolean query_cursor_try_next(QueryCursor *self, gboolean *ret_has_row, GError **error);
+
+/**
  * query_cursor_next_async:
  * @self: a cursor
  * @cancellable: (nullable): a #GCancellable

@@ -48,6 +48,41 @@ test_async(void)
     g_assert_cmpuint(query_cursor_get_n_rows(cursor), ==, 200000);
 }
 
+/* Rows as they arrive, and a wait in the main loop only where there is none. */
+static void
+test_try_next(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(QueryCursor) cursor = query_connection_query(connection, SQL, COUNT_TO("200000"), NULL, NULL, NULL);
+    g_autoptr(GError) error = NULL;
+    gboolean has_row = TRUE;
+    gint64 n = 0;
+
+    while (has_row) {
+        if (!query_cursor_try_next(cursor, &has_row, &error)) {
+            g_autoptr(GAsyncResult) read = NULL;
+            GAsyncResult *result = NULL;
+
+            g_assert_no_error(error);
+            query_cursor_next_async(cursor, NULL, client_keep_result, &result);
+            read = client_take_result(&result);
+            has_row = query_cursor_next_finish(cursor, read, &error);
+            g_assert_no_error(error);
+        }
+        if (has_row)
+            g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, ++n);
+    }
+    g_assert_cmpint(n, ==, 200000);
+    g_assert_cmpuint(query_cursor_get_n_rows(cursor), ==, 200000);
+    g_assert_true(query_cursor_try_next(cursor, &has_row, &error)); /* the end is there as often as it is asked for */
+    g_assert_false(has_row);
+    query_cursor_close(cursor);
+    has_row = TRUE;
+    g_assert_false(query_cursor_try_next(cursor, &has_row, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED);
+    g_assert_true(has_row);
+}
+
 /* A query without rows for long: cancelled, the daemon stops, the connection lives on. */
 static void
 test_async_cancel(void)
@@ -146,6 +181,7 @@ main(int argc, char **argv)
 
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/client-async-e2e/async", test_async);
+    g_test_add_func("/client-async-e2e/try-next", test_try_next);
     g_test_add_func("/client-async-e2e/async-cancel", test_async_cancel);
     g_test_add_func("/client-async-e2e/sync-cancel", test_sync_cancel);
     g_test_add_func("/client-async-e2e/async-pending", test_async_pending);
