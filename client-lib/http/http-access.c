@@ -328,19 +328,19 @@ is_own_name(const QhttpAccess *self, const char *authority)
 
 /* Both names of a request: an absolute request target is one, too. */
 static bool
-has_own_name(const QhttpAccess *self, SoupServerMessage *message)
+has_own_name(const QhttpAccess *self, const QhttpCaller *caller)
 {
-    const char *host = soup_message_headers_get_list(soup_server_message_get_request_headers(message), "Host");
-    const char *target = g_uri_get_host(soup_server_message_get_uri(message));
+    const char *host = soup_message_headers_get_list(caller->headers, "Host");
+    const char *target = caller->target_host;
     g_autofree char *name = target != NULL && strchr(target, ':') != NULL ? g_strconcat("[", target, "]", NULL) : g_strdup(target);
 
-    return host != NULL && is_own_name(self, host) && name != NULL && is_own_name(self, name);
+    return host != NULL && is_own_name(self, host) && (name == NULL || is_own_name(self, name));
 }
 
 const char *
-qhttp_access_get_allowed_origin(const QhttpAccess *self, SoupServerMessage *message)
+qhttp_access_get_allowed_origin(const QhttpAccess *self, SoupMessageHeaders *headers)
 {
-    const char *origin = soup_message_headers_get_list(soup_server_message_get_request_headers(message), "Origin");
+    const char *origin = soup_message_headers_get_list(headers, "Origin");
 
     for (guint i = 0; origin != NULL && self->options.allowed_origins != NULL && self->options.allowed_origins[i] != NULL; i++)
         if (g_str_equal(origin, self->options.allowed_origins[i]))
@@ -350,14 +350,13 @@ qhttp_access_get_allowed_origin(const QhttpAccess *self, SoupServerMessage *mess
 
 /* The page is ours, or one that is allowed by name, or it is no page that asks. */
 static bool
-has_own_origin(const QhttpAccess *self, SoupServerMessage *message)
+has_own_origin(const QhttpAccess *self, SoupMessageHeaders *headers)
 {
-    SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
     const char *origin = soup_message_headers_get_list(headers, "Origin");
     const char *site = soup_message_headers_get_list(headers, "Sec-Fetch-Site");
     const char *host = soup_message_headers_get_list(headers, "Host");
 
-    if (qhttp_access_get_allowed_origin(self, message) != NULL)
+    if (qhttp_access_get_allowed_origin(self, headers) != NULL)
         return true;
     if (site != NULL && !g_str_equal(site, "same-origin") && !g_str_equal(site, "none"))
         return false;
@@ -366,20 +365,19 @@ has_own_origin(const QhttpAccess *self, SoupServerMessage *message)
 }
 
 QhttpVerdict
-qhttp_access_check_caller(const QhttpAccess *self, SoupServerMessage *message, bool is_unix)
+qhttp_access_check_caller(const QhttpAccess *self, const QhttpCaller *caller)
 {
-    if (!is_unix && !has_own_name(self, message))
+    if (!caller->is_unix && !has_own_name(self, caller))
         return QHTTP_VERDICT_FOREIGN_HOST;
-    return has_own_origin(self, message) ? QHTTP_VERDICT_ALLOWED : QHTTP_VERDICT_FOREIGN_ORIGIN;
+    return has_own_origin(self, caller->headers) ? QHTTP_VERDICT_ALLOWED : QHTTP_VERDICT_FOREIGN_ORIGIN;
 }
 
 QhttpVerdict
-qhttp_access_check(QhttpAccess *self, SoupServerMessage *message, bool is_unix)
+qhttp_access_check(QhttpAccess *self, const QhttpCaller *caller)
 {
-    SoupMessageHeaders *headers = soup_server_message_get_request_headers(message);
-    QhttpVerdict verdict = qhttp_access_check_caller(self, message, is_unix);
+    QhttpVerdict verdict = qhttp_access_check_caller(self, caller);
 
-    if (verdict != QHTTP_VERDICT_ALLOWED || is_unix || self->options.no_token)
+    if (verdict != QHTTP_VERDICT_ALLOWED || caller->is_unix || self->options.no_token)
         return verdict;
-    return has_token(self, headers) || has_session(self, headers) ? QHTTP_VERDICT_ALLOWED : QHTTP_VERDICT_NO_TOKEN;
+    return has_token(self, caller->headers) || has_session(self, caller->headers) ? QHTTP_VERDICT_ALLOWED : QHTTP_VERDICT_NO_TOKEN;
 }

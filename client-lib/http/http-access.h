@@ -20,6 +20,13 @@ typedef struct QhttpAccessOptions {
     guint n_sessions_max;
 } QhttpAccessOptions;
 
+/* What a request says about its sender. */
+typedef struct QhttpCaller {
+    SoupMessageHeaders *headers;
+    const char *target_host; /* (nullable): of an absolute request target */
+    bool is_unix; /* it has come by the UNIX socket, whose permissions protect it: neither token nor name are asked for */
+} QhttpCaller;
+
 typedef enum QhttpVerdict {
     QHTTP_VERDICT_ALLOWED,
     QHTTP_VERDICT_FOREIGN_HOST,
@@ -42,14 +49,14 @@ QhttpAccess *qhttp_access_new(const QhttpAccessOptions *options, GError **error)
 QhttpAccess *qhttp_access_free(QhttpAccess *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QhttpAccess, qhttp_access_free)
 
-/* @is_unix: the request has come by the UNIX socket, whose permissions protect it: neither token nor name are asked for. */
-QhttpVerdict qhttp_access_check(QhttpAccess *self, SoupServerMessage *message, bool is_unix);
+/* Everything that is asked for. */
+QhttpVerdict qhttp_access_check(QhttpAccess *self, const QhttpCaller *caller);
 
 /* Name and origin only: for what asks before it has a token. */
-QhttpVerdict qhttp_access_check_caller(const QhttpAccess *self, SoupServerMessage *message, bool is_unix);
+QhttpVerdict qhttp_access_check_caller(const QhttpAccess *self, const QhttpCaller *caller);
 
 /* (nullable): the request's origin, if it is one of those that are allowed by name. */
-const char *qhttp_access_get_allowed_origin(const QhttpAccess *self, SoupServerMessage *message);
+const char *qhttp_access_get_allowed_origin(const QhttpAccess *self, SoupMessageHeaders *headers);
 
 /* (transfer full): a secret that opens one session, within a minute */
 char *qhttp_access_create_ticket(QhttpAccess *self);

@@ -8,15 +8,20 @@
 #include <unistd.h>
 
 #include "client-lib/http/http-listen.h"
+#include "client-lib/http/http-quick.h"
+
+void
+qhttp_exchange_note_sent(QhttpExchange *self)
+{
+    qhttp_peer_note_turn(self->peer, self->sent_func != NULL);
+    if (self->sent_func != NULL)
+        self->sent_func(self->sent_data, NULL);
+}
 
 static void
 on_wrote_chunk(SoupServerMessage *message, gpointer user_data)
 {
-    QhttpExchange *self = user_data;
-
-    qhttp_peer_note_turn(self->peer, self->sent_func != NULL);
-    if (self->sent_func != NULL)
-        self->sent_func(self->sent_data, NULL);
+    qhttp_exchange_note_sent(user_data);
 }
 
 /* libsoup takes a response without a length for one that ends with the connection, also where it cannot have a body. */
@@ -34,16 +39,17 @@ on_wrote_body(SoupServerMessage *message, gpointer user_data)
 }
 
 /* Also when the client goes away before its response is whole. */
-static void
-on_finished(SoupServerMessage *message, gpointer user_data)
+void
+qhttp_exchange_finish(QhttpExchange *self)
 {
-    QhttpExchange *self = user_data;
     GFunc sent_func = self->sent_func;
 
     qhttp_peer_watch(self->peer, NULL, NULL);
     qhttp_peer_note_turn(self->peer, false);
-    g_signal_handlers_disconnect_by_data(message, self);
+    if (self->message != NULL)
+        g_signal_handlers_disconnect_by_data(self->message, self);
     self->sent_func = NULL;
+    self->quick = NULL;
     g_clear_object(&self->message);
     if (!self->is_whole) /* GDBus keeps the context of a call that is cancelled after its end */
         g_cancellable_cancel(self->cancellable);
@@ -52,25 +58,58 @@ on_finished(SoupServerMessage *message, gpointer user_data)
     qhttp_exchange_unref(self);
 }
 
-QhttpExchange *
-qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer)
+static void
+on_finished(SoupServerMessage *message, gpointer user_data)
+{
+    qhttp_exchange_finish(user_data);
+}
+
+static QhttpExchange *
+exchange_new(QhttpService *service, QhttpPeer *peer, const char *method, const char *path)
 {
     QhttpExchange *self = g_new0(QhttpExchange, 1);
 
-    self->n_refs = 2; /* the caller's, and that of on_finished() */
+    self->n_refs = 2; /* the caller's, and that of qhttp_exchange_finish() */
     self->service = service;
-    self->message = g_object_ref(message);
     self->peer = peer;
+    self->method = g_strdup(method);
+    self->path = g_strdup(path);
     self->cancellable = g_cancellable_new();
     self->form = qhttp_form_new();
     self->body = g_byte_array_new();
     self->body_fd = -1;
     self->start_usec = g_get_monotonic_time();
+    return self;
+}
+
+QhttpExchange *
+qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer)
+{
+    QhttpExchange *self = exchange_new(service, peer, soup_server_message_get_method(message),
+                                       g_uri_get_path(soup_server_message_get_uri(message)));
+
+    self->message = g_object_ref(message);
+    self->request_headers = soup_message_headers_ref(soup_server_message_get_request_headers(message));
+    self->response_headers = soup_message_headers_ref(soup_server_message_get_response_headers(message));
+    self->has_chunks = soup_server_message_get_http_version(message) != SOUP_HTTP_1_0;
     g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_wrote_chunk), self);
     g_signal_connect(message, "wrote-body", G_CALLBACK(on_wrote_body), self);
     g_signal_connect(message, "finished", G_CALLBACK(on_finished), self);
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
     soup_message_body_set_accumulate(soup_server_message_get_response_body(message), FALSE);
+    return self;
+}
+
+QhttpExchange *
+qhttp_exchange_new_quick(QhttpService *service, QhttpQuick *quick, QhttpPeer *peer, const char *method, const char *path,
+                         SoupMessageHeaders *request_headers)
+{
+    QhttpExchange *self = exchange_new(service, peer, method, path);
+
+    self->quick = quick;
+    self->request_headers = soup_message_headers_ref(request_headers);
+    self->response_headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_RESPONSE);
+    self->has_chunks = true;
     return self;
 }
 
@@ -88,6 +127,10 @@ qhttp_exchange_unref(QhttpExchange *self)
         return;
 
     (void) qhttp_form_free(self->form);
+    soup_message_headers_unref(self->request_headers);
+    soup_message_headers_unref(self->response_headers);
+    g_free(self->method);
+    g_free(self->path);
     g_byte_array_unref(self->body);
     if (self->body_fd >= 0)
         (void) close(self->body_fd);
@@ -104,8 +147,10 @@ on_gone(gpointer user_data)
 void
 qhttp_exchange_begin(QhttpExchange *self)
 {
-    self->is_paused = true;
-    soup_server_message_pause(self->message);
+    if (self->message != NULL) {
+        self->is_paused = true;
+        soup_server_message_pause(self->message);
+    }
     qhttp_peer_watch(self->peer, on_gone, self);
     qhttp_peer_note_turn(self->peer, true);
 }
@@ -113,13 +158,13 @@ qhttp_exchange_begin(QhttpExchange *self)
 bool
 qhttp_exchange_is_gone(const QhttpExchange *self)
 {
-    return self->message == NULL;
+    return self->message == NULL && self->quick == NULL;
 }
 
 const char *
 qhttp_exchange_get_method(const QhttpExchange *self)
 {
-    return self->message != NULL ? soup_server_message_get_method(self->message) : "";
+    return self->method;
 }
 
 bool
@@ -131,9 +176,7 @@ qhttp_exchange_has_method(const QhttpExchange *self, const char *method)
 const char *
 qhttp_exchange_get_header(const QhttpExchange *self, const char *name)
 {
-    if (self->message == NULL)
-        return NULL;
-    return soup_message_headers_get_list(soup_server_message_get_request_headers(self->message), name);
+    return soup_message_headers_get_list(self->request_headers, name);
 }
 
 const char *
@@ -148,16 +191,14 @@ char *
 qhttp_exchange_get_url(const QhttpExchange *self)
 {
     const char *host = qhttp_exchange_get_header(self, "Host");
-    const char *path = self->message != NULL ? g_uri_get_path(soup_server_message_get_uri(self->message)) : "/";
 
-    return g_strconcat("http://", host != NULL ? host : "localhost", path, NULL);
+    return g_strconcat("http://", host != NULL ? host : "localhost", self->path, NULL);
 }
 
 void
 qhttp_exchange_set_header(QhttpExchange *self, const char *name, const char *value)
 {
-    if (self->message != NULL)
-        soup_message_headers_replace(soup_server_message_get_response_headers(self->message), name, value);
+    soup_message_headers_replace(self->response_headers, name, value);
 }
 
 char *
@@ -168,9 +209,7 @@ qhttp_exchange_get_content_type(const QhttpExchange *self, char **ret_charset)
 
     if (ret_charset != NULL)
         *ret_charset = NULL;
-    if (self->message == NULL)
-        return NULL;
-    type = soup_message_headers_get_content_type(soup_server_message_get_request_headers(self->message), &parameters);
+    type = soup_message_headers_get_content_type(self->request_headers, &parameters);
     if (type != NULL && ret_charset != NULL)
         *ret_charset = g_strdup(g_hash_table_lookup(parameters, "charset"));
     return type != NULL ? g_ascii_strdown(type, -1) : NULL;
@@ -196,18 +235,22 @@ append(QhttpExchange *self, GString *text)
 void
 qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_type, GString *body)
 {
-    SoupMessageHeaders *headers;
+    SoupMessageHeaders *headers = self->response_headers;
 
-    if (self->message == NULL) {
+    if (qhttp_exchange_is_gone(self)) {
         if (body != NULL)
             g_string_free(body, TRUE);
         return;
     }
 
-    headers = soup_server_message_get_response_headers(self->message);
-    soup_server_message_set_status(self->message, status, NULL);
     if (content_type != NULL)
         soup_message_headers_replace(headers, "Content-Type", content_type);
+    if (self->quick != NULL) {
+        self->is_whole = true;
+        qhttp_quick_respond(self->quick, status, headers, body);
+        return;
+    }
+    soup_server_message_set_status(self->message, status, NULL);
     if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
         soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE);
     else
@@ -224,21 +267,26 @@ qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_ty
 void
 qhttp_exchange_start_stream(QhttpExchange *self, guint status, const char *content_type)
 {
-    SoupMessageHeaders *headers;
-
-    if (self->message == NULL)
+    if (qhttp_exchange_is_gone(self))
         return;
 
-    headers = soup_server_message_get_response_headers(self->message);
     self->is_streamed = true;
+    soup_message_headers_replace(self->response_headers, "Content-Type", content_type);
+    if (self->quick != NULL) {
+        qhttp_quick_start(self->quick, status, self->response_headers);
+        return;
+    }
     soup_server_message_set_status(self->message, status, NULL);
-    soup_message_headers_replace(headers, "Content-Type", content_type);
-    soup_message_headers_set_encoding(headers, SOUP_ENCODING_CHUNKED);
+    soup_message_headers_set_encoding(self->response_headers, SOUP_ENCODING_CHUNKED);
 }
 
 void
 qhttp_exchange_send_chunk(QhttpExchange *self, GString *chunk)
 {
+    if (self->quick != NULL) {
+        qhttp_quick_send_chunk(self->quick, chunk);
+        return;
+    }
     if (self->message == NULL) {
         g_string_free(chunk, TRUE);
         return;
@@ -252,10 +300,15 @@ qhttp_exchange_send_chunk(QhttpExchange *self, GString *chunk)
 void
 qhttp_exchange_end_stream(QhttpExchange *self)
 {
-    if (self->message == NULL)
+    if (qhttp_exchange_is_gone(self))
         return;
 
     self->sent_func = NULL;
+    if (self->quick != NULL) {
+        self->is_whole = true;
+        qhttp_quick_end_chunks(self->quick);
+        return;
+    }
     soup_message_body_complete(soup_server_message_get_response_body(self->message));
     self->is_paused = true;
     resume(self);
@@ -267,6 +320,8 @@ qhttp_exchange_break(QhttpExchange *self)
     g_autoptr(SoupServerMessage) message = NULL;
     g_autoptr(GIOStream) stream = NULL;
 
+    if (self->quick != NULL)
+        qhttp_quick_break(self->quick);
     if (self->message == NULL)
         return;
 

@@ -16,6 +16,7 @@
 #include "client-lib/http/http-form.h"
 
 typedef struct QhttpExchange QhttpExchange;
+typedef struct QhttpQuick QhttpQuick;
 typedef struct QhttpService QhttpService;
 typedef struct QhttpPeer QhttpPeer;
 
@@ -27,15 +28,31 @@ typedef struct QhttpRoute {
     bool has_children;   /* what lies below it is its own, too */
     bool takes_document; /* a body goes into a file, up to another limit */
     bool is_open;        /* without a token */
+    bool is_quick;       /* its simple requests are read without libsoup */
     const char *methods; /* for Allow */
     QhttpHandler handler;
 } QhttpRoute;
 
+/* Of each response. */
+#define QHTTP_COMMON_HEADERS(X)                                                                 \
+    X("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'") \
+    X("X-Content-Type-Options", "nosniff")                                                      \
+    X("Referrer-Policy", "no-referrer")                                                         \
+    X("Cross-Origin-Resource-Policy", "same-origin")                                            \
+    X("Cache-Control", "private, no-cache")                                                     \
+    X("Vary", "Accept, Authorization, Cookie, Origin")
+
 struct QhttpExchange {
     gint n_refs;
     QhttpService *service;
-    SoupServerMessage *message; /* (nullable): NULL when it is over */
+    /* One of these is there until it is over. */
+    SoupServerMessage *message; /* (nullable): libsoup's */
+    QhttpQuick *quick;          /* (nullable): without libsoup */
     QhttpPeer *peer;
+    char *method;
+    char *path;
+    SoupMessageHeaders *request_headers;
+    SoupMessageHeaders *response_headers;
     const QhttpRoute *route;
     GCancellable *cancellable; /* of what the request has started: the client has gone */
     QhttpForm *form;           /* of the URL, and of the body if it is a form */
@@ -46,6 +63,7 @@ struct QhttpExchange {
     bool is_refused; /* has its response before its body was read */
     bool is_streamed;
     bool is_paused;
+    bool has_chunks; /* the client speaks HTTP/1.1 */
     bool is_whole;   /* the response was sent to its end */
     GFunc sent_func; /* (nullable): called with sent_data when a chunk was sent, and when the client has gone */
     gpointer sent_data;
@@ -54,6 +72,12 @@ struct QhttpExchange {
 
 /* @message: libsoup's, borrowed until it is finished. (transfer full) */
 QhttpExchange *qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer);
+/* Of a request that was read without libsoup. @request_headers: (transfer none). (transfer full) */
+QhttpExchange *qhttp_exchange_new_quick(QhttpService *service, QhttpQuick *quick, QhttpPeer *peer, const char *method,
+                                        const char *path, SoupMessageHeaders *request_headers);
+/* Of a quick one: a chunk was sent; the response was sent to its end, or the connection is gone. */
+void qhttp_exchange_note_sent(QhttpExchange *self);
+void qhttp_exchange_finish(QhttpExchange *self);
 QhttpExchange *qhttp_exchange_ref(QhttpExchange *self);
 void qhttp_exchange_unref(QhttpExchange *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QhttpExchange, qhttp_exchange_unref)

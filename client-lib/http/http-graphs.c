@@ -45,7 +45,7 @@ find_graph(QhttpExchange *exchange, char **ret_graph)
     guint n_default = qhttp_form_count(exchange->form, "default");
     guint n_graphs = qhttp_form_count(exchange->form, "graph");
     g_autofree char *url = qhttp_exchange_get_url(exchange);
-    const char *path = g_uri_get_path(soup_server_message_get_uri(exchange->message));
+    const char *path = exchange->path;
 
     *ret_graph = NULL;
     if (strlen(path) > strlen(QHTTP_GRAPHS_PATH "/")) {
@@ -297,7 +297,7 @@ prepare_document(QhttpExchange *exchange)
 static void
 put_graph(QhttpExchange *exchange, bool replaces)
 {
-    const char *path = g_uri_get_path(soup_server_message_get_uri(exchange->message));
+    const char *path = exchange->path;
     bool is_new = !replaces && strlen(path) <= strlen(QHTTP_GRAPHS_PATH "/") && qhttp_form_count(exchange->form, "default") == 0 &&
                   qhttp_form_count(exchange->form, "graph") == 0;
     g_autofree char *url = qhttp_exchange_get_url(exchange);

@@ -20,6 +20,7 @@ struct QhttpListeners {
     guint n_refs; /* of the server, and of each peer: libsoup may keep one for longer */
     SoupServer *soup;
     const QhttpLimits *limits;
+    const QhttpQuickHooks *hooks;
     GPtrArray *sources; /* of GSource */
     GQueue peers;       /* of QhttpPeer */
     guint check_source;
@@ -33,6 +34,7 @@ struct QhttpPeer {
     QhttpListeners *listeners;
     GList link;
     GSocket *socket;
+    QhttpQuick *quick; /* (nullable): NULL: libsoup has the connection, and frees the peer with it */
     guint gone_source;
     void (*gone_func)(gpointer); /* (nullable) */
     gpointer gone_data;
@@ -60,6 +62,7 @@ peer_free(gpointer data)
         self->listeners->idle_since_usec = g_get_monotonic_time();
     if (self->gone_source != 0)
         g_source_remove(self->gone_source);
+    (void) qhttp_quick_free(self->quick);
     g_object_unref(self->socket);
     listeners_unref(self->listeners);
     g_free(self);
@@ -93,10 +96,17 @@ end_connection(QhttpPeer *self)
     self->gone_source = 0;
     self->turn_usec = G_MAXINT64;
     self->reading_since_usec = 0;
-    if (self->gone_func != NULL)
+    if (self->gone_func != NULL) {
+        bool is_quick = self->quick != NULL;
+
         self->gone_func(self->gone_data);
-    else
+        if (is_quick)
+            peer_free(self);
+    } else if (self->quick != NULL) {
+        peer_free(self);
+    } else {
         replace_by_nonsense(self);
+    }
 }
 
 /*
@@ -188,18 +198,31 @@ qhttp_peer_note_request(QhttpPeer *self, bool begins)
 }
 
 /* Connections of a UNIX socket have no address of their own; libsoup wants one of the internet for requests without a name. */
-static void
-hand_over(QhttpListeners *self, GSocket *socket)
+void
+qhttp_peer_hand_over(QhttpPeer *self)
 {
-    g_autoptr(GSocketConnection) connection = g_socket_connection_factory_create_connection(socket);
+    g_autoptr(GSocketConnection) connection = g_socket_connection_factory_create_connection(self->socket);
     g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(G_SOCKET_FAMILY_IPV4);
     g_autoptr(GSocketAddress) local = g_inet_socket_address_new(loopback, 80);
     g_autoptr(GSocketAddress) remote = g_inet_socket_address_new(loopback, 0);
 
-    if (g_socket_get_family(socket) != G_SOCKET_FAMILY_UNIX)
+    self->quick = qhttp_quick_free(self->quick);
+    g_object_set_data_full(G_OBJECT(remote), PEER_KEY, self, peer_free);
+    (void) soup_server_accept_iostream(self->listeners->soup, G_IO_STREAM(connection), local, remote, NULL);
+}
+
+static void
+begin_peer(QhttpListeners *self, GSocket *socket)
+{
+    QhttpPeer *peer = peer_new(self, socket);
+
+    g_socket_set_blocking(socket, FALSE);
+    if (!peer->is_unix)
         (void) g_socket_set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-    g_object_set_data_full(G_OBJECT(remote), PEER_KEY, peer_new(self, socket), peer_free);
-    (void) soup_server_accept_iostream(self->soup, G_IO_STREAM(connection), local, remote, NULL);
+    if (peer->is_surplus)
+        qhttp_peer_hand_over(peer);
+    else
+        peer->quick = qhttp_quick_new(peer, socket, self->hooks);
 }
 
 static gboolean
@@ -210,7 +233,7 @@ on_connection(GSocket *listener, GIOCondition condition, gpointer user_data)
 
     /* As many again get an error that names the limit; further ones are closed. */
     if (socket != NULL && self->peers.length < 2 * self->limits->values[QHTTP_LIMIT_CONNECTIONS])
-        hand_over(self, socket);
+        begin_peer(self, socket);
     return G_SOURCE_CONTINUE;
 }
 
@@ -273,13 +296,15 @@ add_pretext(QhttpListeners *self)
 }
 
 QhttpListeners *
-qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, void (*idle_func)(gpointer), gpointer user_data)
+qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, const QhttpQuickHooks *hooks, void (*idle_func)(gpointer),
+                    gpointer user_data)
 {
     QhttpListeners *self = g_new0(QhttpListeners, 1);
 
     self->n_refs = 1;
     self->soup = soup;
     self->limits = limits;
+    self->hooks = hooks;
     self->sources = g_ptr_array_new();
     self->idle_func = idle_func;
     self->user_data = user_data;
@@ -302,6 +327,13 @@ qhttp_listeners_free(QhttpListeners *self)
         g_source_unref(self->sources->pdata[i]);
     }
     g_ptr_array_unref(self->sources);
+    for (GList *link = self->peers.head, *next; link != NULL; link = next) {
+        QhttpPeer *peer = link->data;
+
+        next = link->next;
+        if (peer->quick != NULL)
+            end_connection(peer);
+    }
     if (self->pretext_fd >= 0)
         (void) close(self->pretext_fd);
     listeners_unref(self);

@@ -2,8 +2,9 @@
 /*
  * Listening sockets, and the connections that came by them: peers.
  *
- * Place: room http, below the server. Connections are accepted here and handed to libsoup, which has no limit for them.
- * Invariant: a peer lives as long as libsoup's connection.
+ * Place: room http, below the server. Connections are accepted here. A peer begins with http-quick, and goes to libsoup with the
+ * first request that is not simple. libsoup has no limit for connections.
+ * Invariant: a peer lives as long as its connection.
  */
 #pragma once
 
@@ -11,12 +12,17 @@
 #include <stdbool.h>
 
 #include "client-lib/http/http-limits.h"
+#include "client-lib/http/http-quick.h"
 
 typedef struct QhttpListeners QhttpListeners;
 typedef struct QhttpPeer QhttpPeer;
 
-/* @idle_func: called again and again while there was no connection for the time of the limit. (transfer full) */
-QhttpListeners *qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, void (*idle_func)(gpointer), gpointer user_data);
+/*
+ * @hooks: for simple requests; outlives the listeners
+ * @idle_func: called again and again while there was no connection for the time of the limit. (transfer full)
+ */
+QhttpListeners *qhttp_listeners_new(SoupServer *soup, const QhttpLimits *limits, const QhttpQuickHooks *hooks,
+                                    void (*idle_func)(gpointer), gpointer user_data);
 QhttpListeners *qhttp_listeners_free(QhttpListeners *self);
 
 /* @fd: (transfer full): consumed on failure, too. false with @error set */
@@ -24,6 +30,8 @@ bool qhttp_listeners_add(QhttpListeners *self, int fd, GError **error);
 
 /* (nullable): that the message has come from */
 QhttpPeer *qhttp_peer_find(SoupServerMessage *message);
+/* From http-quick to libsoup, with all that the socket holds. */
+void qhttp_peer_hand_over(QhttpPeer *self);
 bool qhttp_peer_is_unix(const QhttpPeer *self);
 /* It is one more than the limit allows: it gets only this answer. */
 bool qhttp_peer_is_surplus(const QhttpPeer *self);

@@ -139,7 +139,7 @@ qhttp_multipart_merge(QhttpExchange *exchange)
 
     if (body == NULL)
         return false;
-    multipart = soup_multipart_new_from_message(soup_server_message_get_request_headers(exchange->message), body);
+    multipart = soup_multipart_new_from_message(exchange->request_headers, body);
     if (multipart == NULL) {
         qhttp_exchange_fail(exchange, 400, "the body is not multipart/form-data with the boundary of its Content-Type");
         return false;

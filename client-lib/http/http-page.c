@@ -81,7 +81,7 @@ qhttp_send_page(QhttpExchange *exchange, const char *name)
 void
 qhttp_handle_page(QhttpExchange *exchange)
 {
-    const char *path = g_uri_get_path(soup_server_message_get_uri(exchange->message));
+    const char *path = exchange->path;
 
     if (!qhttp_exchange_has_method(exchange, "GET") && !qhttp_exchange_has_method(exchange, "HEAD"))
         qhttp_exchange_fail_method(exchange);

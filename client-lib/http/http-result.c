@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client-lib/http/http-service.h"
+#include "daemon/base/sha256.h"
 
 /* The size of a chunk. A result up to this size is sent whole, with its length. */
 #define CHUNK_BYTES (64 * 1024)
@@ -120,8 +121,11 @@ put_row(QhttpResult *self, GError **error)
 void
 qhttp_set_timing(QhttpExchange *exchange, guint64 query_usec)
 {
-    double total = (double) (g_get_monotonic_time() - exchange->start_usec) / 1000;
-    g_autofree char *timing = g_strdup_printf("query;dur=%.3f, total;dur=%.3f", (double) query_usec / 1000, total);
+    guint64 total_usec = (guint64) (g_get_monotonic_time() - exchange->start_usec);
+    char timing[96];
+
+    (void) g_snprintf(timing, sizeof timing, "query;dur=%" G_GUINT64_FORMAT ".%03u, total;dur=%" G_GUINT64_FORMAT ".%03u",
+                      query_usec / 1000, (guint) (query_usec % 1000), total_usec / 1000, (guint) (total_usec % 1000));
 
     qhttp_exchange_set_header(exchange, "Server-Timing", timing);
 }
@@ -193,7 +197,7 @@ take_out(QhttpResult *self)
 static bool
 can_stream(const QhttpResult *self)
 {
-    return qhttp_exchange_is_gone(self->exchange) || soup_server_message_get_http_version(self->exchange->message) != SOUP_HTTP_1_0;
+    return qhttp_exchange_is_gone(self->exchange) || self->exchange->has_chunks;
 }
 
 static void
@@ -275,14 +279,19 @@ static void
 pump(QhttpResult *self)
 {
     g_autoptr(GError) error = NULL;
+    gboolean has_row = TRUE;
 
     if (self->is_waiting)
         return;
-    while (self->out->len < CHUNK_BYTES && error == NULL && query_cursor_get_n_ready(self->cursor) > 0)
-        if (query_cursor_next(self->cursor, NULL, &error))
+    while (self->out->len < CHUNK_BYTES && has_row && error == NULL && query_cursor_try_next(self->cursor, &has_row, &error))
+        if (has_row)
             (void) put_row(self, &error);
     if (error != NULL) {
         fail(self, error);
+        return;
+    }
+    if (!has_row) {
+        finish(self);
         return;
     }
     if (is_enough(self)) {
@@ -385,14 +394,15 @@ run(QhttpResult *self)
 /* --- unchanged results -------------------------------------------------------------------------------------------------- */
 
 static void
-put_checksum(GChecksum *checksum, const char *text)
+put_checksum(QdSha256 *checksum, const char *text)
 {
-    g_checksum_update(checksum, (const guchar *) (text != NULL ? text : ""), -1);
-    g_checksum_update(checksum, (const guchar *) "", 1);
+    if (text != NULL)
+        qd_sha256_update(checksum, text, strlen(text));
+    qd_sha256_update(checksum, "", 1);
 }
 
 static void
-put_checksums(GChecksum *checksum, const char *const *texts)
+put_checksums(QdSha256 *checksum, const char *const *texts)
 {
     for (; texts != NULL && *texts != NULL; texts++)
         put_checksum(checksum, *texts);
@@ -403,17 +413,21 @@ put_checksums(GChecksum *checksum, const char *const *texts)
 static char *
 make_etag_tail(QhttpExchange *exchange, const QhttpQuery *query)
 {
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-
     g_autofree char *parameters = query->parameters != NULL ? g_variant_print(query->parameters, TRUE) : NULL;
+    char hex[2 * QD_SHA256_BYTES + 1];
+    uint8_t hash[QD_SHA256_BYTES];
+    QdSha256 checksum;
 
-    put_checksum(checksum, query->language == QUERY_LANGUAGE_SQL ? "sql" : "sparql");
-    put_checksum(checksum, query->text);
-    put_checksum(checksum, parameters);
-    put_checksums(checksum, query->default_graphs);
-    put_checksums(checksum, query->named_graphs);
-    put_checksum(checksum, qhttp_exchange_get_accept(exchange));
-    return g_strndup(g_checksum_get_string(checksum), 32);
+    qd_sha256_init(&checksum);
+    put_checksum(&checksum, query->language == QUERY_LANGUAGE_SQL ? "sql" : "sparql");
+    put_checksum(&checksum, query->text);
+    put_checksum(&checksum, parameters);
+    put_checksums(&checksum, query->default_graphs);
+    put_checksums(&checksum, query->named_graphs);
+    put_checksum(&checksum, qhttp_exchange_get_accept(exchange));
+    qd_sha256_finish(&checksum, hash);
+    qd_sha256_to_hex(hash, hex);
+    return g_strndup(hex, 32);
 }
 
 static void on_probe_row(GObject *source, GAsyncResult *result, gpointer user_data);

@@ -23,20 +23,21 @@ struct QhttpServer {
     GMainLoop *loop;
     QhttpListeners *listeners;
     QhttpService *service;
+    QhttpQuickHooks quick;
 };
 
 static const QhttpRoute routes[] = {
-    { QHTTP_SPARQL_PATH, false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
-    { QHTTP_SPARQL_PATH "/", false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
-    { QHTTP_GRAPHS_PATH, true, true, false, "GET, HEAD, PUT, POST, DELETE, OPTIONS", qhttp_handle_graphs },
-    { "/sql", false, false, false, "GET, HEAD, POST, OPTIONS", qhttp_handle_sql },
-    { "/explain", false, false, false, "GET, POST, OPTIONS", qhttp_handle_explain },
-    { "/watch", false, false, false, "GET, OPTIONS", qhttp_handle_watch },
-    { "/status", false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_status },
-    { QHTTP_PAGE_PATH, true, false, false, "GET, HEAD, OPTIONS", qhttp_handle_page },
-    { "/ticket", false, false, false, "POST, OPTIONS", qhttp_handle_ticket },
-    { "/login", false, false, true, "GET, OPTIONS", qhttp_handle_login },
-    { "/", false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_index },
+    { QHTTP_SPARQL_PATH, false, false, false, true, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
+    { QHTTP_SPARQL_PATH "/", false, false, false, true, "GET, HEAD, POST, OPTIONS", qhttp_handle_sparql },
+    { QHTTP_GRAPHS_PATH, true, true, false, false, "GET, HEAD, PUT, POST, DELETE, OPTIONS", qhttp_handle_graphs },
+    { "/sql", false, false, false, true, "GET, HEAD, POST, OPTIONS", qhttp_handle_sql },
+    { "/explain", false, false, false, false, "GET, POST, OPTIONS", qhttp_handle_explain },
+    { "/watch", false, false, false, false, "GET, OPTIONS", qhttp_handle_watch },
+    { "/status", false, false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_status },
+    { QHTTP_PAGE_PATH, true, false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_page },
+    { "/ticket", false, false, false, false, "POST, OPTIONS", qhttp_handle_ticket },
+    { "/login", false, false, true, false, "GET, OPTIONS", qhttp_handle_login },
+    { "/", false, false, false, false, "GET, HEAD, OPTIONS", qhttp_handle_index },
 };
 
 static const QhttpRoute *
@@ -57,23 +58,15 @@ find_route(const char *path)
 static void
 set_common_headers(QhttpExchange *exchange)
 {
-    static const char *const headers[][2] = {
-        { "Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'; base-uri 'none'" },
-        { "X-Content-Type-Options", "nosniff" },
-        { "Referrer-Policy", "no-referrer" },
-        { "Cross-Origin-Resource-Policy", "same-origin" },
-        { "Cache-Control", "private, no-cache" },
-        { "Vary", "Accept, Authorization, Cookie, Origin" },
-    };
-
-    for (guint i = 0; i < G_N_ELEMENTS(headers); i++)
-        qhttp_exchange_set_header(exchange, headers[i][0], headers[i][1]);
+#define SET_HEADER(name, value) qhttp_exchange_set_header(exchange, name, value);
+    QHTTP_COMMON_HEADERS(SET_HEADER)
+#undef SET_HEADER
 }
 
 static void
 allow_origin(QhttpServer *self, QhttpExchange *exchange)
 {
-    const char *origin = qhttp_access_get_allowed_origin(qhttp_service_get_access(self->service), exchange->message);
+    const char *origin = qhttp_access_get_allowed_origin(qhttp_service_get_access(self->service), exchange->request_headers);
 
     if (origin == NULL)
         return;
@@ -142,7 +135,9 @@ fail_verdict(QhttpExchange *exchange, QhttpVerdict verdict)
 static bool
 answer_early(QhttpServer *self, QhttpExchange *exchange, const QhttpPeer *peer, const char *path)
 {
-    SoupMessageHeaders *headers = soup_server_message_get_request_headers(exchange->message);
+    SoupMessageHeaders *headers = exchange->request_headers;
+    const QhttpCaller caller = { headers, g_uri_get_host(soup_server_message_get_uri(exchange->message)),
+                                 qhttp_peer_is_unix(peer) };
     bool is_preflight = qhttp_exchange_has_method(exchange, "OPTIONS");
     QhttpVerdict verdict;
     QhttpLimit limit;
@@ -157,9 +152,9 @@ answer_early(QhttpServer *self, QhttpExchange *exchange, const QhttpPeer *peer, 
     }
     exchange->route = find_route(path);
     if (exchange->route == NULL || exchange->route->is_open || is_preflight)
-        verdict = qhttp_access_check_caller(qhttp_service_get_access(self->service), exchange->message, qhttp_peer_is_unix(peer));
+        verdict = qhttp_access_check_caller(qhttp_service_get_access(self->service), &caller);
     else
-        verdict = qhttp_access_check(qhttp_service_get_access(self->service), exchange->message, qhttp_peer_is_unix(peer));
+        verdict = qhttp_access_check(qhttp_service_get_access(self->service), &caller);
     if (verdict != QHTTP_VERDICT_ALLOWED) {
         fail_verdict(exchange, verdict);
         return true;
@@ -240,6 +235,16 @@ on_headers(SoupServer *soup, SoupServerMessage *message, const char *path, GHash
 
 /* --- with the body ---------------------------------------------------------------------------------------------------------- */
 
+/* @query: (nullable): of the URL */
+static void
+serve(QhttpExchange *exchange, const char *query)
+{
+    if (query != NULL && !qhttp_form_parse(exchange->form, query, strlen(query)))
+        qhttp_exchange_fail(exchange, 400, "the query of the URL is not encoded as a form");
+    else
+        exchange->route->handler(exchange);
+}
+
 static void
 on_request(SoupServer *soup, SoupServerMessage *message, const char *path, GHashTable *query, gpointer user_data)
 {
@@ -250,12 +255,34 @@ on_request(SoupServer *soup, SoupServerMessage *message, const char *path, GHash
         return;
 
     qhttp_peer_note_request(exchange->peer, false);
-    if (text != NULL && !qhttp_form_parse(exchange->form, text, strlen(text))) {
-        qhttp_exchange_fail(exchange, 400, "the query of the URL is not encoded as a form");
-        return;
-    }
     qhttp_exchange_begin(exchange);
-    exchange->route->handler(exchange);
+    serve(exchange, text);
+}
+
+/* --- without libsoup's machine ---------------------------------------------------------------------------------------------- */
+
+static QhttpExchange *
+accept_quick(QhttpQuick *quick, QhttpPeer *peer, const QhttpQuickRequest *request, gpointer user_data)
+{
+    QhttpServer *self = user_data;
+    const QhttpRoute *route = find_route(request->path);
+    const QhttpCaller caller = { request->headers, NULL, qhttp_peer_is_unix(peer) };
+    gsize n_header_bytes = strlen(request->path) + (request->query != NULL ? strlen(request->query) : 0);
+    QhttpExchange *exchange;
+
+    soup_message_headers_foreach(request->headers, add_bytes, &n_header_bytes);
+    if (route == NULL || !route->is_quick ||
+        qhttp_access_get_allowed_origin(qhttp_service_get_access(self->service), request->headers) != NULL ||
+        n_header_bytes > qhttp_service_get_limit(self->service, QHTTP_LIMIT_HEADER_BYTES) ||
+        request->n_body_bytes > qhttp_service_get_limit(self->service, QHTTP_LIMIT_BODY_BYTES) ||
+        qhttp_access_check(qhttp_service_get_access(self->service), &caller) != QHTTP_VERDICT_ALLOWED)
+        return NULL;
+
+    exchange = qhttp_exchange_new_quick(self->service, quick, peer, request->method, request->path, request->headers);
+    exchange->route = route;
+    exchange->n_body_bytes = request->n_body_bytes;
+    g_byte_array_append(exchange->body, (const guint8 *) request->body, (guint) request->n_body_bytes);
+    return exchange;
 }
 
 static void
@@ -273,7 +300,7 @@ on_signal(gpointer user_data)
     QhttpServer *self = user_data;
 
     g_main_loop_quit(self->loop);
-    return G_SOURCE_REMOVE;
+    return G_SOURCE_CONTINUE;
 }
 
 static void
@@ -291,12 +318,15 @@ qhttp_server_new(const QhttpServiceOptions *options, GError **error)
     g_autoptr(QhttpServer) self = g_new0(QhttpServer, 1);
 
     self->loop = g_main_loop_new(NULL, FALSE);
+    (void) g_unix_signal_add(SIGTERM, on_signal, self); /* before anyone can know that the server is there */
+    (void) g_unix_signal_add(SIGINT, on_signal, self);
     self->service = qhttp_service_new(options, error);
     if (self->service == NULL)
         return NULL;
 
     self->soup = soup_server_new("server-header", "queryd-http", "raw-paths", TRUE, NULL);
-    self->listeners = qhttp_listeners_new(self->soup, &options->limits, on_idle, self);
+    self->quick = (QhttpQuickHooks){ accept_quick, serve, self };
+    self->listeners = qhttp_listeners_new(self->soup, &options->limits, &self->quick, on_idle, self);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);
     g_signal_connect(self->soup, "request-started", G_CALLBACK(on_request_started), self);
@@ -350,7 +380,5 @@ qhttp_server_listen(QhttpServer *self, int fd, GError **error)
 void
 qhttp_server_run(QhttpServer *self)
 {
-    (void) g_unix_signal_add(SIGTERM, on_signal, self);
-    (void) g_unix_signal_add(SIGINT, on_signal, self);
     g_main_loop_run(self->loop);
 }

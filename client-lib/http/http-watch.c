@@ -96,7 +96,7 @@ can_watch(QhttpExchange *exchange)
         qhttp_exchange_fail_method(exchange);
         return false;
     }
-    if (soup_server_message_get_http_version(exchange->message) == SOUP_HTTP_1_0) {
+    if (!exchange->has_chunks) {
         qhttp_exchange_fail(exchange, 505, "events need HTTP/1.1");
         return false;
     }

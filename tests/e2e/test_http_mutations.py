@@ -128,4 +128,6 @@ def test_mutated_requests(bus):
     http.errors.seek(0)
     complaints = http.errors.read()
     http.errors.close()
+    # libsoup 3.2 warns of a negative Content-Length after it was refused
+    complaints = "\n".join(line for line in complaints.splitlines() if "property 'content-length'" not in line)
     assert "Sanitizer" not in complaints and "CRITICAL" not in complaints and "WARNING" not in complaints, complaints

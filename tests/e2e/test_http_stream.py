@@ -213,3 +213,39 @@ def test_request_by_post_that_goes_on(http):
         assert connection.getresponse().read().count(b"\n") == 2001
     connection.sock.shutdown(socket.SHUT_RDWR)
     connection.close()
+
+
+def receive_answer(raw, end):
+    got = b""
+    while not got.endswith(end):
+        piece = raw.recv(65536)
+        assert piece, got[-200:]
+        got += piece
+    return got
+
+
+def test_requests_of_all_kinds_on_one_connection(http):
+    """Whole in one segment, or not; the connection goes on with each."""
+    ask, rows = sparql("ASK {}"), sparql("SELECT * { ?s ?p ?o }", accept=TSV)
+    head = "Host: localhost\r\n"
+    whole = f"GET {ask} HTTP/1.1\r\n{head}\r\n"
+    form = "query=ASK+%7B%7D"
+    posted = (f"POST /sparql HTTP/1.1\r\n{head}Content-Type: application/x-www-form-urlencoded\r\n"
+              f"Content-Length: {len(form)}\r\n\r\n{form}")
+    chunked = (f"POST /sparql HTTP/1.1\r\n{head}Content-Type: {QUERY_TYPE}\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "4\r\nASK \r\n2\r\n{}\r\n0\r\n\r\n")
+    for pieces in ([whole], [posted], [whole, posted], [whole[:30], whole[30:]], [posted[:-3], posted[-3:]], [chunked]):
+        raw = http.socket()
+        raw.settimeout(20 * harness.SLOWER)
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for text in [whole], pieces, [whole], pieces:
+            for piece in text:
+                raw.sendall(piece.encode())
+                if piece in (whole, posted, chunked) or piece == text[-1]:
+                    answer = receive_answer(raw, b"true}\n")
+                    assert answer.startswith(b"HTTP/1.1 200 OK\r\n") and answer.count(b"\r\nContent-Length: ") == 1
+                    assert b"\r\nVary: Accept, " in answer and (b"\r\nETag: " in answer) == (piece in (whole, whole[30:]))
+        raw.sendall(f"GET {rows} HTTP/1.1\r\n{head}\r\n".encode())
+        answer = receive_answer(raw, b"\r\n0\r\n\r\n")
+        assert b"\r\nTransfer-Encoding: chunked\r\n" in answer and answer.count(b"<http://e/p>") == N_ROWS
+        raw.close()

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Reading simple requests, and writing responses as the socket takes them.
+ */
+#include "client-lib/http/http-quick.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "client-lib/http/http-exchange.h"
+#include "client-lib/http/http-listen.h"
+#include "client-lib/wire/wire-spin.h"
+
+/* A longer request is not simple. */
+#define REQUEST_BYTES_MAX (16 * 1024)
+
+typedef struct QuickSource {
+    GSource source;
+    QhttpQuick *quick;
+} QuickSource;
+
+struct QhttpQuick {
+    QhttpPeer *peer;
+    int fd;
+    const QhttpQuickHooks *hooks;
+    GSource *source;
+    gpointer tag;            /* of the descriptor in the source */
+    GIOCondition condition;  /* that the source waits for */
+    QhttpExchange *exchange; /* (nullable): that is being answered; its reference is given up by qhttp_exchange_finish() */
+    GString *out;            /* not yet sent from n_sent on */
+    gsize n_sent;
+    bool is_ending;   /* `out` has the response's last byte */
+    bool is_chunking; /* `out` has a chunk that the exchange waits for */
+    QwSpin spin;
+    gint64 answered_usec; /* 0: the gap to the next request is not counted */
+    bool may_linger;
+};
+
+static void
+wait_for(QhttpQuick *self, GIOCondition condition)
+{
+    if (self->condition != condition)
+        g_source_modify_unix_fd(self->source, self->tag, condition);
+    self->condition = condition;
+}
+
+/* --- responses -------------------------------------------------------------------------------------------------------------- */
+
+/* The same for a second. */
+static const char *
+get_date(void)
+{
+    static char *text;
+    static gint64 second;
+    gint64 now = g_get_real_time() / G_USEC_PER_SEC;
+
+    if (text == NULL || now != second) {
+        g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
+
+        g_free(text);
+        text = soup_date_time_to_string(time, SOUP_DATE_HTTP);
+        second = now;
+    }
+    return text;
+}
+
+static void
+put_header(const char *name, const char *value, gpointer user_data)
+{
+    GString *out = user_data;
+
+    g_string_append(out, name);
+    g_string_append(out, ": ");
+    g_string_append(out, value);
+    g_string_append(out, "\r\n");
+}
+
+static void
+put_head(QhttpQuick *self, guint status, SoupMessageHeaders *headers)
+{
+#define HEADER_LINE(name, value) name ": " value "\r\n"
+    g_string_append_printf(self->out, "HTTP/1.1 %u %s\r\nServer: queryd-http\r\n" QHTTP_COMMON_HEADERS(HEADER_LINE) "Date: %s\r\n",
+                           status, soup_status_get_phrase(status), get_date());
+#undef HEADER_LINE
+    soup_message_headers_foreach(headers, put_header, self->out);
+}
+
+static void
+end_exchange(QhttpQuick *self)
+{
+    QhttpExchange *exchange = g_steal_pointer(&self->exchange);
+
+    self->is_ending = false;
+    self->answered_usec = g_get_monotonic_time();
+    self->may_linger = qw_spin_pays(&self->spin);
+    wait_for(self, G_IO_IN);
+    qhttp_exchange_finish(exchange);
+}
+
+/* Sends what the socket takes. A client that has gone is seen by http-listen. */
+static void
+flush(QhttpQuick *self)
+{
+    while (self->n_sent < self->out->len) {
+        ssize_t n = send(self->fd, self->out->str + self->n_sent, self->out->len - self->n_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno != EAGAIN)
+            qhttp_peer_shut_down(self->peer);
+        if (n < 0) {
+            wait_for(self, errno == EAGAIN ? G_IO_OUT : 0);
+            return;
+        }
+        self->n_sent += (gsize) n;
+        qhttp_peer_note_turn(self->peer, false); /* the client's: it takes what is sent, or not */
+    }
+    self->n_sent = 0;
+    g_string_truncate(self->out, 0);
+    if (self->is_ending)
+        end_exchange(self);
+    else if (self->is_chunking)
+        wait_for(self, G_IO_OUT); /* the exchange hears of it from the main loop: its next chunk may be there already */
+}
+
+void
+qhttp_quick_respond(QhttpQuick *self, guint status, SoupMessageHeaders *headers, GString *body)
+{
+    put_head(self, status, headers);
+    if (status != SOUP_STATUS_NO_CONTENT && status != SOUP_STATUS_NOT_MODIFIED)
+        g_string_append_printf(self->out, "Content-Length: %" G_GSIZE_FORMAT "\r\n", body != NULL ? body->len : 0);
+    g_string_append(self->out, "\r\n");
+    if (body != NULL) {
+        g_string_append_len(self->out, body->str, (gssize) body->len);
+        g_string_free(body, TRUE);
+    }
+    self->is_ending = true;
+    flush(self);
+}
+
+void
+qhttp_quick_start(QhttpQuick *self, guint status, SoupMessageHeaders *headers)
+{
+    put_head(self, status, headers);
+    g_string_append(self->out, "Transfer-Encoding: chunked\r\n\r\n");
+}
+
+void
+qhttp_quick_send_chunk(QhttpQuick *self, GString *chunk)
+{
+    if (chunk->len > 0) { /* an empty one would be the last */
+        g_string_append_printf(self->out, "%" G_GSIZE_MODIFIER "x\r\n", chunk->len);
+        g_string_append_len(self->out, chunk->str, (gssize) chunk->len);
+        g_string_append(self->out, "\r\n");
+    }
+    g_string_free(chunk, TRUE);
+    self->is_chunking = true;
+    flush(self);
+}
+
+void
+qhttp_quick_end_chunks(QhttpQuick *self)
+{
+    g_string_append(self->out, "0\r\n\r\n");
+    self->is_ending = true;
+    self->is_chunking = false;
+    flush(self);
+}
+
+void
+qhttp_quick_break(QhttpQuick *self)
+{
+    QhttpExchange *exchange = g_steal_pointer(&self->exchange);
+
+    qhttp_peer_shut_down(self->peer);
+    wait_for(self, 0);
+    if (exchange != NULL)
+        qhttp_exchange_finish(exchange);
+}
+
+/* --- requests --------------------------------------------------------------------------------------------------------------- */
+
+/* A path, and perhaps a query, that need no more thought: what else a URL may have is libsoup's. */
+static bool
+is_simple_target(const char *target)
+{
+    static const char others[] = "-._~!$&'()*+,;=:@/?%";
+
+    if (target[0] != '/' || target[1] == '/')
+        return false;
+    for (const char *p = target; *p != '\0'; p++)
+        if (!g_ascii_isalnum(*p) && strchr(others, *p) == NULL)
+            return false;
+    return true;
+}
+
+/* How the body comes and how the connection goes on are as ever. */
+static bool
+has_simple_headers(SoupMessageHeaders *headers)
+{
+    static const char *const others[] = { "Transfer-Encoding", "Expect", "Upgrade", "Trailer", "TE" };
+    const char *connection = soup_message_headers_get_list(headers, "Connection");
+
+    for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+        if (soup_message_headers_get_list(headers, others[i]) != NULL)
+            return false;
+    return connection == NULL || g_ascii_strcasecmp(connection, "keep-alive") == 0;
+}
+
+/* false: the length is malformed, or more than has come */
+static bool
+find_body(SoupMessageHeaders *headers, gsize n_left, gsize *ret_n_bytes)
+{
+    const char *length = soup_message_headers_get_list(headers, "Content-Length");
+    guint64 n = 0;
+
+    if (length != NULL && !g_ascii_string_to_unsigned(length, 10, 0, n_left, &n, NULL))
+        return false;
+    *ret_n_bytes = (gsize) n;
+    return true;
+}
+
+typedef struct Parsed {
+    char *method;
+    char *target;
+    gsize n_bytes; /* of the whole request */
+    QhttpQuickRequest request;
+} Parsed;
+
+static void
+parsed_clear(Parsed *self)
+{
+    g_clear_pointer(&self->request.headers, soup_message_headers_unref);
+    g_free(self->method);
+    g_free(self->target);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Parsed, parsed_clear)
+
+/* false: it is not simple, or not whole */
+static bool
+parse(Parsed *self, const char *data, gsize n_bytes)
+{
+    const char *end = memmem(data, n_bytes, "\r\n\r\n", 4);
+    SoupHTTPVersion version;
+    gsize n_head;
+    char *sign;
+
+    if (end == NULL || (strncmp(data, "GET ", 4) != 0 && strncmp(data, "POST ", 5) != 0))
+        return false;
+
+    n_head = (gsize) (end - data) + 4;
+    self->request.headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_REQUEST);
+    if (soup_headers_parse_request(data, (int) n_head - 2, self->request.headers, &self->method, &self->target, &version) !=
+            SOUP_STATUS_OK ||
+        version != SOUP_HTTP_1_1 || !is_simple_target(self->target) || !has_simple_headers(self->request.headers) ||
+        !find_body(self->request.headers, n_bytes - n_head, &self->request.n_body_bytes) ||
+        (self->request.n_body_bytes > 0 && data[0] == 'G'))
+        return false;
+
+    sign = strchr(self->target, '?');
+    if (sign != NULL)
+        *sign = '\0';
+    self->request.method = self->method;
+    self->request.path = self->target;
+    self->request.query = sign != NULL ? sign + 1 : NULL;
+    self->request.body = data + n_head;
+    self->n_bytes = n_head + self->request.n_body_bytes;
+    return true;
+}
+
+static void
+note_gap(QhttpQuick *self)
+{
+    if (self->answered_usec != 0)
+        qw_spin_note_asleep(&self->spin, (guint64) (g_get_monotonic_time() - self->answered_usec));
+    self->answered_usec = 0;
+}
+
+/* @self may be gone after it. */
+static void
+read_request(QhttpQuick *self)
+{
+    char data[REQUEST_BYTES_MAX + 1];
+    g_auto(Parsed) parsed = { 0 };
+    ssize_t n = recv(self->fd, data, REQUEST_BYTES_MAX, MSG_PEEK | MSG_DONTWAIT);
+    QhttpExchange *exchange = NULL;
+
+    if (n <= 0) { /* an end is seen by http-listen */
+        if (n == 0)
+            wait_for(self, 0);
+        return;
+    }
+    note_gap(self);
+    data[n] = '\0';
+    if (parse(&parsed, data, (gsize) n))
+        exchange = self->hooks->accept(self, self->peer, &parsed.request, self->hooks->user_data);
+    if (exchange == NULL) {
+        qhttp_peer_hand_over(self->peer);
+        return;
+    }
+
+    (void) recv(self->fd, data, parsed.n_bytes, MSG_DONTWAIT);
+    self->exchange = exchange;
+    qhttp_exchange_begin(exchange);
+    self->hooks->serve(exchange, parsed.request.query);
+    qhttp_exchange_unref(exchange);
+}
+
+/* --- the main loop ---------------------------------------------------------------------------------------------------------- */
+
+/* Waits awake for the next request, for a moment: see wire-spin.h. */
+static bool
+linger(QhttpQuick *self)
+{
+    gint64 end_usec = g_get_monotonic_time() + QW_SPIN_USEC;
+    bool is_caught;
+    char byte;
+
+    self->may_linger = false;
+    do {
+        (void) sched_yield();
+        is_caught = recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    } while (!is_caught && g_get_monotonic_time() < end_usec);
+    qw_spin_note_awake(&self->spin, is_caught);
+    if (is_caught)
+        self->answered_usec = 0;
+    return is_caught;
+}
+
+static gboolean
+source_prepare(GSource *source, int *ret_timeout_msec)
+{
+    QhttpQuick *self = ((QuickSource *) source)->quick;
+
+    *ret_timeout_msec = -1;
+    return self->may_linger && linger(self);
+}
+
+static gboolean
+source_check(GSource *source)
+{
+    QhttpQuick *self = ((QuickSource *) source)->quick;
+
+    return g_source_query_unix_fd(source, self->tag) != 0;
+}
+
+/* Only what is waited for: an end of the connection is seen by http-listen. */
+static gboolean
+source_dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
+{
+    QhttpQuick *self = ((QuickSource *) source)->quick;
+
+    if (self->condition == G_IO_IN && self->exchange == NULL) {
+        read_request(self);
+    } else if (self->condition != G_IO_OUT) {
+        wait_for(self, 0);
+    } else if (self->is_chunking && self->out->len == 0) {
+        self->is_chunking = false;
+        wait_for(self, 0);
+        qhttp_exchange_note_sent(self->exchange);
+    } else {
+        flush(self);
+    }
+    return G_SOURCE_CONTINUE;
+}
+
+static GSourceFuncs source_funcs = { source_prepare, source_check, source_dispatch, NULL, NULL, NULL };
+
+QhttpQuick *
+qhttp_quick_new(QhttpPeer *peer, GSocket *socket, const QhttpQuickHooks *hooks)
+{
+    QhttpQuick *self = g_new0(QhttpQuick, 1);
+
+    self->peer = peer;
+    self->fd = g_socket_get_fd(socket);
+    self->hooks = hooks;
+    self->out = g_string_new(NULL);
+    self->condition = G_IO_IN;
+    self->source = g_source_new(&source_funcs, sizeof(QuickSource));
+    ((QuickSource *) self->source)->quick = self;
+    self->tag = g_source_add_unix_fd(self->source, self->fd, G_IO_IN);
+    g_source_attach(self->source, NULL);
+    return self;
+}
+
+QhttpQuick *
+qhttp_quick_free(QhttpQuick *self)
+{
+    if (self == NULL)
+        return NULL;
+
+    g_source_destroy(self->source);
+    g_source_unref(self->source);
+    g_string_free(self->out, TRUE);
+    g_free(self);
+    return NULL;
+}
