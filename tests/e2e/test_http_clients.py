@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(not IS_BUILT, reason=NOT_BUILT)
 CLIENTS = os.path.join(BUILD, "clients")
 JENA = os.path.join(CLIENTS, "jena")
 YASGUI = os.path.join(CLIENTS, "package/build")
-PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><link rel="stylesheet" href="yasgui.min.css"><script src="yasgui.min.js"></script>
-</head><body><div id="yasgui"></div><script>
+PAGE = """<!DOCTYPE html><html><head><meta charset="utf-8"><link rel="stylesheet" href="yasgui.min.css">
+<script src="yasgui.min.js"></script></head><body><div id="yasgui"></div><script>
 window.yasgui = new Yasgui(document.getElementById("yasgui"),
   { requestConfig: { endpoint: ENDPOINT }, copyEndpointOnNewTab: false, persistenceId: null });
 </script></body></html>"""
