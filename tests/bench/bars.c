@@ -226,6 +226,7 @@ static const Bar bars[] = {
     TPCH("star3", 1.1),
     TPCH("star4", 1.1),
     { "HTTP: look-up to Oxigraph", "http", { "queryd-http", "look-up.p50" }, { "Oxigraph", "look-up.p50" }, 0.5 },
+    { "HTTP: look-up to Virtuoso", "http", { "queryd-http", "look-up.p50" }, { "Virtuoso", "look-up.p50" }, 0.5 },
     { "HTTP: all triples as TSV, rows/s", "http", { "queryd-http", "stream" }, { NULL }, 600000, AT_LEAST },
     { "ADBC: pandas frame to sqlite3", "arrow", { "ADBC", "pandas" }, { "sqlite3", "pandas" }, 0.5 },
     { "ADBC: polars frame to sqlite3", "arrow", { "ADBC", "polars" }, { "sqlite3", "polars" }, 0.5 },

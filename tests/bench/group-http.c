@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A look-up and all triples by HTTP: queryd-http and Oxigraph's server have the same triples.
+ * A look-up and all triples by HTTP: queryd-http and the servers of Oxigraph and Virtuoso have the same triples.
  */
 #include "tests/bench/bench.h"
 #include "tests/bench/python-script.h"
@@ -25,11 +25,12 @@ run_script(Bench *bench, gconstpointer argument)
 static const BenchCase cases[] = {
     { "queryd-http", run_script, .argument = "queryd-http", .n_rounds_max = ROUNDS_MAX },
     { "Oxigraph", run_script, .argument = "Oxigraph", .n_rounds_max = ROUNDS_MAX },
+    { "Virtuoso", run_script, .argument = "Virtuoso", .n_rounds_max = ROUNDS_MAX },
 };
 
 const BenchGroup bench_http = {
     .name = "http",
-    .title = "a look-up and all triples by HTTP: queryd-http and Oxigraph's server",
+    .title = "a look-up and all triples by HTTP: queryd-http and the servers of Oxigraph and Virtuoso",
     .reference = "Oxigraph",
     .cases = cases,
     .n_cases = G_N_ELEMENTS(cases),

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""By HTTP: http_rates.py queryd-http|Oxigraph DATABASE RESOURCES LOOK-UPS. For tests/bench/group-http.c.
+"""By HTTP: http_rates.py queryd-http|Oxigraph|Virtuoso DATABASE RESOURCES LOOK-UPS. For tests/bench/group-http.c.
 
-Both servers have the same triples, three for each resource. A look-up is one GET on a kept connection, for JSON. The large
+The servers have the same triples, three for each resource. A look-up is one GET on a kept connection, for JSON. The large
 result is all triples as tab-separated values, read by curl.
 """
+import contextlib
+import io
 import os
 import re
 import shutil
@@ -14,6 +16,8 @@ import sys
 import tempfile
 import time
 import urllib.parse
+
+from sparql_http import Virtuoso
 
 BUILD = os.environ.get("QUERYD_BUILD_DIR") or os.path.join(os.environ["QUERYD_SOURCE_ROOT"], "build")
 ALL = "SELECT ?s ?p ?o { ?s ?p ?o }"
@@ -60,6 +64,20 @@ def start_oxigraph(folder, triples):
     sys.exit(f"oxigraph ended with status {process.returncode}")
 
 
+def start_virtuoso(folder, triples):
+    if not shutil.which(Virtuoso.program):
+        sys.exit("there is no program 'virtuoso-t' (Debian: virtuoso-opensource-7)")
+    store = os.path.join(folder, "virtuoso")
+    with contextlib.redirect_stdout(io.StringIO()):  # its figures of the load
+        Virtuoso.load(store, triples)
+    server = Virtuoso(store, triples)
+    server.connection.close()
+    return server.process, server.port, "/sparql"
+
+
+STARTS = {"queryd-http": start_queryd, "Oxigraph": start_oxigraph, "Virtuoso": start_virtuoso}
+
+
 def receive(connection):
     """The body of an answer, with its length or in chunks."""
     data = b""
@@ -80,7 +98,8 @@ def measure_look_ups(port, path, n_resources, n):
         for i in range(n):
             which = i * 104729 % n_resources
             text = urllib.parse.quote(f"SELECT ?p ?o {{ <{PREFIX}{which}> ?p ?o }}")
-            request = f"GET {path}?query={text} HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON}\r\n\r\n".encode()
+            request = (f"GET {path}?query={text} HTTP/1.1\r\n"
+                       f"Host: localhost\r\nConnection: keep-alive\r\nAccept: {JSON}\r\n\r\n").encode()
             start = time.perf_counter()
             connection.sendall(request)
             body = receive(connection)
@@ -110,7 +129,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=os.path.dirname(database)) as folder:
         triples = os.path.join(folder, "triples.nt")
         write_triples(triples, n_resources)
-        process, port, path = (start_oxigraph if case == "Oxigraph" else start_queryd)(folder, triples)
+        process, port, path = STARTS[case](folder, triples)
         try:
             measure_look_ups(port, path, n_resources, n)
             if shutil.which("curl"):
