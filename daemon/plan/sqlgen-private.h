@@ -385,7 +385,7 @@ QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelati
  * NULL: it is another one. */
 QdRelation *qd_generate_path_count(QdGenerator *self, const QdAlgebra *group);
 
-/* sqlgen-path-links.c: a step that is made of links, as arguments of queryd_steps(); FALSE for any other. */
+/* sqlgen-links.c: a step that is made of links, as arguments of queryd_steps(); FALSE for any other. */
 gboolean qd_path_append_links(QdGenerator *self, const QdPath *path, gboolean backward, QdSqlBuilder *out);
 
 /*
