@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Groups that need of a pattern only how often each value of one variable, or each pair of two, occurs in it.
+ * Groups that need of a pattern only how often each value of one variable, or each combination of a few, occurs in it.
  *
  * A tally (daemon/tally/tally.h) makes no rows for them. A group of another form, or of a small pattern, is generated as before.
  */
@@ -12,16 +12,19 @@
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
-#define ROOTS_MAX 2
 #define NUMBERS_MAX 8 /* COUNTs that have a program each */
 
 /* What a group needs of its pattern. */
 typedef struct Need {
-    const QdAlgebra *pattern; /* below the BINDs */
-    QdVariableSet computed;   /* by these */
-    guint roots[ROOTS_MAX];   /* the variables that it asks for */
+    const QdAlgebra *pattern;        /* below the BINDs */
+    QdVariableSet computed;          /* by these */
+    guint roots[QD_TALLY_ROOTS_MAX]; /* the variables that it asks for */
     guint n_roots;
-    gboolean only_solutions, only_values; /* it counts only these */
+    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that their values are in */
+    gboolean open[QD_TALLY_ROOTS_MAX];       /* whether they may be unbound */
+    gboolean only_solutions, only_values;    /* it counts only these */
+    gboolean is_walk;
+    gboolean is_number; /* of such, which asks for no variable */
 } Need;
 
 static gboolean
@@ -31,7 +34,7 @@ need_variable(Need *need, guint variable)
         if (need->roots[i] == variable)
             return TRUE;
     }
-    if (need->n_roots == ROOTS_MAX)
+    if (need->n_roots == QD_TALLY_ROOTS_MAX)
         return FALSE;
     need->roots[need->n_roots++] = variable;
     return TRUE;
@@ -132,103 +135,21 @@ find_need(QdGenerator *self, const QdAlgebra *group, Need *need)
             return FALSE;
     }
     for (guint i = 0; i < need->n_roots; i++) {
+        if (!qd_variable_set_has(&need->pattern->possible, need->roots[i]))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Whether each solution has a value of all that is asked for. */
+static gboolean
+is_bound(const Need *need)
+{
+    for (guint i = 0; i < need->n_roots; i++) {
         if (!qd_algebra_binds(need->pattern, need->roots[i]))
             return FALSE;
     }
     return TRUE;
-}
-
-static gboolean
-consists_of_triples(const QdAlgebra *join)
-{
-    for (guint i = 0; i < join->n_children; i++) {
-        if (join->children[i]->kind != QD_ALGEBRA_TRIPLE)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static guint
-count_triples(QdGenerator *self, const QdAlgebra *node)
-{
-    guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
-
-    for (guint i = 0; i < node->n_children; i++)
-        n += count_triples(self, node->children[i]);
-    for (guint i = 0; i < node->n_expressions; i++) {
-        if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)
-            n += count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
-    }
-    return n;
-}
-
-/* About how many quads a join looks at: OPTIONAL and the like for each row of their left. */
-static double
-estimate_effort(QdGenerator *self, const QdAlgebra *node)
-{
-    double effort = 0;
-
-    switch (node->kind) {
-    case QD_ALGEBRA_UNION:
-        for (guint i = 0; i < node->n_children; i++)
-            effort += estimate_effort(self, node->children[i]);
-        return effort;
-    case QD_ALGEBRA_JOIN:
-        if (consists_of_triples(node))
-            return MAX(qd_estimate_cost(self, node), qd_estimate_rows(self, node));
-        effort = estimate_effort(self, node->children[0]);
-        for (guint i = 1; i < node->n_children; i++)
-            effort = MIN(effort, estimate_effort(self, node->children[i]));
-        return effort * node->n_children;
-    case QD_ALGEBRA_LEFT_JOIN:
-    case QD_ALGEBRA_MINUS:
-    case QD_ALGEBRA_FILTER:
-        return estimate_effort(self, node->children[0]) * (1 + count_triples(self, node) - count_triples(self, node->children[0]));
-    default:
-        return qd_estimate_rows(self, node);
-    }
-}
-
-/* The digit that stands for objects of which @expression is true; '\0': there is none. */
-static char
-get_class(const QdExpression *expression, const QdNode *object)
-{
-    if (expression->kind != QD_EXPRESSION_KIND_CALL || expression->n_children != 1 ||
-        expression->children[0]->kind != QD_EXPRESSION_KIND_VARIABLE ||
-        !qd_node_is_variable(object, expression->children[0]->variable))
-        return '\0';
-    switch (expression->op) {
-    case QD_EXPRESSION_IS_LITERAL:
-        return '1';
-    case QD_EXPRESSION_IS_IRI:
-        return '2';
-    case QD_EXPRESSION_IS_BLANK:
-        return '3';
-    default:
-        return '\0';
-    }
-}
-
-/* ?s ?p ?o: the statistics of the predicates have it. */
-static gboolean
-write_predicates(QdTallyDraft *self, Need *need)
-{
-    const QdAlgebra *pattern = need->pattern;
-    const QdAlgebra *node = pattern->kind == QD_ALGEBRA_FILTER ? pattern->children[0] : pattern;
-    const QdTriple *triple = node->kind == QD_ALGEBRA_TRIPLE ? node->triple : NULL;
-    char class = '0';
-
-    if (triple == NULL || triple->s.kind != QD_NODE_VARIABLE || triple->p.kind != QD_NODE_VARIABLE ||
-        triple->o.kind != QD_NODE_VARIABLE || triple->s.variable == triple->p.variable ||
-        triple->s.variable == triple->o.variable || triple->p.variable == triple->o.variable || need->n_roots > 1 ||
-        (need->n_roots == 1 && need->roots[0] != triple->p.variable))
-        return FALSE;
-    if (pattern->kind == QD_ALGEBRA_FILTER)
-        class = pattern->n_expressions == 1 ? get_class(pattern->expressions[0], &triple->o) : '\0';
-    need->roots[0] = triple->p.variable;
-    need->n_roots = 1;
-    g_string_append_printf(self->program, "p%c", class);
-    return class != '\0';
 }
 
 /* A variable that a triple of @node has; G_MAXUINT: none is found. */
@@ -247,9 +168,9 @@ find_variable(const QdAlgebra *node)
     return found;
 }
 
-/* Conditions on the values that are asked for are tested once for each. */
+/* Conditions on the values that are asked for are tested once for each. @ret_chosen: it needs no variable, and has any. */
 static gboolean
-need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need)
+need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need, gboolean *ret_chosen)
 {
     for (guint i = 0; pattern->kind == QD_ALGEBRA_FILTER && i < pattern->n_expressions; i++) {
         const QdExpression *condition = pattern->expressions[i];
@@ -258,6 +179,7 @@ need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need)
             !qd_tally_is_absence(pattern) && !need_variables(self, condition, TRUE, need))
             return FALSE;
     }
+    *ret_chosen = need->n_roots == 0;
     if (need->n_roots == 0) {
         need->roots[0] = find_variable(pattern);
         need->n_roots = 1;
@@ -265,23 +187,66 @@ need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need)
     return need->roots[0] != G_MAXUINT;
 }
 
+/* A program whose values are in the first columns, in order. */
+static gboolean
+write_short(QdTallyDraft *self, Need *need, GPtrArray *conditions)
+{
+    need->columns[0] = "value";
+    need->columns[1] = "other";
+    if (need->n_roots > 2 || !is_bound(need))
+        return FALSE;
+    return need->n_roots == 1 ? qd_tally_write(self, need->pattern, need->roots[0], conditions)
+                              : qd_tally_write_pairs(self, need->pattern, need->roots, conditions);
+}
+
+/* @is_number: none of the variables is asked for. */
+static gboolean
+write_walk(QdTallyDraft *self, Need *need, gboolean is_number, GPtrArray *conditions)
+{
+    need->is_walk = TRUE;
+    need->is_number = is_number;
+    return qd_tally_write_walk(self, need->pattern, need->roots, is_number ? 0 : need->n_roots, conditions, need->columns,
+                               need->open);
+}
+
+static gboolean
+write_all_predicates(QdTallyDraft *self, Need *need)
+{
+    const gsize begin = self->program->len;
+    guint root;
+
+    if (need->n_roots > 1)
+        return FALSE;
+    if (qd_tally_write_predicates(self, need->pattern, &root) && (need->n_roots == 0 || need->roots[0] == root)) {
+        need->roots[0] = root;
+        need->n_roots = 1;
+        need->columns[0] = "value";
+        return TRUE;
+    }
+    g_string_truncate(self->program, begin);
+    return FALSE;
+}
+
 static gboolean
 write_pattern(QdTallyDraft *self, Need *need, GPtrArray *conditions)
 {
+    const QdTallyDraft before = *self;
     const gsize begin = self->program->len;
-    const Need asked = *need;
+    gboolean is_chosen;
     guint n_roots;
 
-    if (write_predicates(self, need))
+    if (write_all_predicates(self, need))
         return TRUE;
-    g_string_truncate(self->program, begin);
-    *need = asked;
-    if (!need_conditions(self->generator, need->pattern, need))
+    if (!need_conditions(self->generator, need->pattern, need, &is_chosen))
         return FALSE;
     n_roots = need->n_roots;
-    if (n_roots == 1 ? !qd_tally_write(self, need->pattern, need->roots[0], conditions)
-                     : !qd_tally_write_pairs(self, need->pattern, need->roots, conditions))
-        return FALSE;
+    if (!write_short(self, need, conditions)) {
+        *self = before;
+        g_string_truncate(self->program, begin);
+        g_ptr_array_set_size(conditions, 0);
+        if (!write_walk(self, need, is_chosen, conditions))
+            return FALSE;
+    }
     for (guint i = 0; i < conditions->len; i++) {
         if (!need_variables(self->generator, conditions->pdata[i], TRUE, need) || need->n_roots > n_roots)
             return FALSE;
@@ -301,9 +266,9 @@ add_note(const QdTallyDraft *self, double effort)
         NULL);
 }
 
-/* Whether the program, for @pattern, is worth the columns that it reads. */
+/* Whether the program, or several, for @pattern, are worth the columns that they read. @ret_effort: of a join */
 static gboolean
-is_worth_while(const QdTallyDraft *self, const QdAlgebra *pattern)
+is_worth_while(const QdTallyDraft *self, const QdAlgebra *pattern, double *ret_effort)
 {
     const QdLimits *limits = self->generator->limits;
     double least = (double) qd_limits_get(limits, QD_LIMIT_TALLY_ROWS);
@@ -311,10 +276,9 @@ is_worth_while(const QdTallyDraft *self, const QdAlgebra *pattern)
 
     if (self->n_bytes > (double) qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES) / 2)
         return FALSE;
-    effort = estimate_effort(self->generator, pattern);
+    *ret_effort = effort = qd_tally_estimate_effort(self->generator, pattern);
     if (least > 0 && (effort < least || self->n_pairs > PATIENCE * effort))
         return FALSE;
-    add_note(self, effort);
     return TRUE;
 }
 
@@ -335,18 +299,20 @@ write_ids(const QdTallyDraft *self)
 static QdRelation *
 make_rows(const QdTallyDraft *self, const Need *need, char how)
 {
-    static const char *const columns[ROOTS_MAX] = { "value", "other" };
     QdGenerator *generator = self->generator;
     QdRelation *relation = qd_relation_new(generator);
     QdTable table = qd_generator_make_table(generator, 't');
     const char *program = qd_arena_printf(generator->arena, "'%c%s'", how, self->program->str);
+    QdColumn *column;
 
     table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @", qd_sql_text(program), write_ids(self), table.from);
     table.sure = "n";
     qd_relation_add_table(generator, relation, &table);
-    for (guint i = 0; i < need->n_roots; i++)
-        (void) qd_relation_add_stored(generator, relation, need->roots[i],
-                                      qd_sql_column(generator->arena, &table.name, columns[i], QD_SQL_COLUMN));
+    for (guint i = 0; i < need->n_roots && !need->is_number; i++) {
+        column = qd_relation_add_stored(generator, relation, need->roots[i],
+                                        qd_sql_column(generator->arena, &table.name, need->columns[i], QD_SQL_COLUMN));
+        column->certain = !need->open[i];
+    }
     return relation;
 }
 
@@ -397,7 +363,7 @@ add_computed(QdGenerator *self, const QdAlgebra *node, const QdAlgebra *pattern,
 static gboolean
 has_rows_for_groups(const QdAlgebra *group, const Need *need)
 {
-    if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions)
+    if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions || need->is_walk)
         return FALSE;
     for (guint i = 0; i < group->n_variables; i++) {
         for (guint k = 0; k < i; k++) {
@@ -451,15 +417,33 @@ group_computed(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows
     return shape;
 }
 
+/* The first letter of the program. */
+static char
+get_result(const Need *need, gboolean is_number)
+{
+    if (need->is_walk)
+        return is_number ? '%' : '@';
+    if (need->n_roots > 1)
+        return ':';
+    return !is_number ? '=' : need->only_solutions ? '#' : '$';
+}
+
+/* Whether it is one number, without conditions. */
+static gboolean
+is_number(const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
+{
+    if (group->n_variables > 0 || conditions->len > 0)
+        return FALSE;
+    return need->is_walk ? need->is_number : need->n_roots == 1 && (need->only_solutions || need->only_values);
+}
+
 static QdRelation *
 make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
 {
     QdGenerator *generator = self->generator;
     gboolean has_key = group->n_variables > 0;
-    gboolean is_number = !has_key && need->n_roots == 1 && conditions->len == 0 && (need->only_solutions || need->only_values);
-    gboolean is_plain = is_number || has_rows_for_groups(group, need);
-    char how = need->n_roots > 1 ? ':' : !is_number ? '=' : need->only_solutions ? '#' : '$';
-    QdRelation *rows = make_rows(self, need, how);
+    gboolean is_plain = is_number(group, need, conditions) || has_rows_for_groups(group, need);
+    QdRelation *rows = make_rows(self, need, get_result(need, is_number(group, need, conditions)));
     QdRelation *shape = qd_relation_new(generator);
     QdSql n = qd_sql_column(generator->arena, &rows->tables[0].name, "n", QD_SQL_COLUMN);
     QdSql keys = QD_SQL_NONE;
@@ -497,9 +481,9 @@ is_plain(const QdGenerator *self)
 
 /* --- numbers apart ---------------------------------------------------------------------------------------------------- */
 
-/* One number, of @binding: a COUNT without conditions. FALSE: it is no such tally. */
+/* One number, of @binding: a COUNT without conditions. FALSE: it is no such tally. @all: what the columns of all of them have */
 static gboolean
-add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, QdRelation *shape)
+add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, QdRelation *shape, QdTallyDraft *all)
 {
     g_autoptr(GString) program = g_string_new(NULL);
     g_autoptr(GPtrArray) conditions = g_ptr_array_new();
@@ -509,6 +493,7 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     QdAlgebra alone = *group;
     const QdRelation *rows;
     QdBinding own = *binding;
+    double effort;
     Need need;
 
     if (counted != NULL)
@@ -519,9 +504,13 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     alone.bindings = &own;
     alone.n_bindings = 1;
     if (!find_need(self, &alone, &need) || need.pattern != pattern || !write_pattern(&tally, &need, conditions) ||
-        need.n_roots > 1 || conditions->len > 0 || !is_worth_while(&tally, pattern))
+        !is_number(&alone, &need, conditions))
         return FALSE;
-    rows = make_rows(&tally, &need, need.only_solutions ? '#' : '$');
+    effort = qd_tally_estimate_effort(self, pattern);
+    all->n_pairs += tally.n_pairs;
+    all->n_bytes += tally.n_bytes;
+    add_note(&tally, effort);
+    rows = make_rows(&tally, &need, get_result(&need, TRUE));
     qd_relation_take_rows(self, shape, rows);
     qd_relation_add_stored(
         self, shape, binding->variable,
@@ -534,8 +523,10 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
 static QdRelation *
 make_numbers(QdGenerator *self, const QdAlgebra *group)
 {
+    QdTallyDraft all = { .generator = self };
     QdRelation *shape = qd_relation_new(self);
     const char *notes = self->notes;
+    double effort;
 
     if (group->n_variables > 0 || group->n_bindings == 0 || group->n_bindings > NUMBERS_MAX)
         return NULL;
@@ -543,12 +534,15 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
         const QdExpression *aggregate = group->bindings[i].expression;
 
         if (aggregate->kind != QD_EXPRESSION_KIND_AGGREGATE || aggregate->aggregate != QD_AGGREGATE_COUNT ||
-            (aggregate->distinct && aggregate->n_children == 0) || !add_number(self, group, &group->bindings[i], shape)) {
+            (aggregate->distinct && aggregate->n_children == 0) || !add_number(self, group, &group->bindings[i], shape, &all)) {
             self->notes = notes;
             return NULL;
         }
     }
-    return qd_relation_seal(self, shape, QD_SEAL_PLAIN);
+    if (is_worth_while(&all, group->children[0], &effort))
+        return qd_relation_seal(self, shape, QD_SEAL_PLAIN);
+    self->notes = notes;
+    return NULL;
 }
 
 /* --- groups and distinct rows ----------------------------------------------------------------------------------------- */
@@ -560,19 +554,21 @@ qd_generate_tally(QdGenerator *self, const QdAlgebra *group)
     g_autoptr(GPtrArray) conditions = g_ptr_array_new();
     QdTallyDraft tally = { .generator = self, .program = program };
     gboolean is_needed;
+    double effort;
     Need need;
 
     if (!is_plain(self))
         return NULL;
     is_needed = find_need(self, group, &need);
-    if (!is_needed || need.n_roots > 1) {
+    if (!is_needed || need.n_roots > 1 || !is_bound(&need)) {
         QdRelation *numbers = make_numbers(self, group);
 
         if (numbers != NULL)
             return numbers;
     }
-    if (!is_needed || !write_pattern(&tally, &need, conditions) || !is_worth_while(&tally, need.pattern))
+    if (!is_needed || !write_pattern(&tally, &need, conditions) || !is_worth_while(&tally, need.pattern, &effort))
         return NULL;
+    add_note(&tally, effort);
     return make_group(&tally, group, &need, conditions);
 }
 
@@ -586,7 +582,7 @@ qd_generate_tally_distinct(QdGenerator *self, const QdAlgebra *project)
                         .variables = project->variables,
                         .n_variables = project->n_variables };
 
-    return pattern->kind == QD_ALGEBRA_GROUP || project->n_variables == 0 || project->n_variables > ROOTS_MAX
+    return pattern->kind == QD_ALGEBRA_GROUP || project->n_variables == 0 || project->n_variables > QD_TALLY_ROOTS_MAX
                ? NULL
                : qd_generate_tally(self, &group);
 }

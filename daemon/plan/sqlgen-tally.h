@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the two files of tallies share: the program under way.
+ * What the files of tallies share: the program under way.
  *
- * Place: private to sqlgen-tally.c, which decides, and sqlgen-tally-parts.c, which writes the program of a pattern.
+ * Place: private to sqlgen-tally.c, which decides, and sqlgen-tally-parts.c and sqlgen-tally-walk.c, which write the program of a
+ * pattern.
  */
 #pragma once
 
 #include "daemon/plan/sqlgen-private.h"
 
-#define QD_TALLY_IDS_MAX 40 /* of a program */
+#define QD_TALLY_IDS_MAX 40  /* of a program */
+#define QD_TALLY_ROOTS_MAX 6 /* variables that are asked for */
 
 typedef struct QdTallyDraft {
     QdGenerator *generator;
@@ -19,6 +21,34 @@ typedef struct QdTallyDraft {
     guint n_levels;
 } QdTallyDraft;
 
+/* What is joined in a group of the pattern, and what changes it. */
+typedef enum QdTallyPartKind {
+    QD_TALLY_PART_JOINED = '*',
+    QD_TALLY_PART_OPTIONAL = '?',
+    QD_TALLY_PART_MINUS = '-',
+    QD_TALLY_PART_EXISTS = '&',
+} QdTallyPartKind;
+
+typedef struct QdTallyPart {
+    QdTallyPartKind kind;
+    const QdAlgebra *node;
+    guint at;                       /* the one variable that it shares; G_MAXUINT: a triple, or not known yet */
+    const QdExpression *comparison; /* (nullable): of a triple's subject and object, or those of each arm of a UNION */
+    QdVariableSet named;
+    gboolean is_used;  /* it is in the program */
+    gboolean is_level; /* it gives a walk a variable, and may share more */
+} QdTallyPart;
+
+/* A group of the pattern. */
+typedef struct QdTallyScope {
+    QdTallyDraft *tally;
+    GArray *parts;         /* QdTallyPart */
+    QdVariableSet outside; /* that what is around it names */
+    QdVariableSet visited; /* that have their part of the program */
+    GPtrArray *conditions; /* (nullable): of QdExpression; NULL: it may have none */
+    gboolean is_way;       /* its links are not only those of a tree */
+} QdTallyScope;
+
 /*
  * Appends the program of @node, of whose solutions the values of @root are asked for. Conditions that no part is made of are
  * added to @conditions, to be tested of these values. FALSE: it is no tree of parts.
@@ -27,6 +57,36 @@ gboolean qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, G
 
 /* The same of the pairs of two variables, @roots, which triples lead between. */
 gboolean qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, GPtrArray *conditions);
+
+/*
+ * The same of several variables, by a walk over a pattern of any shape: "x VARIABLE … = L …" (daemon/tally/tally-program.h).
+ * @ret_columns: those of queryd_tally() that the values of @roots are in. @ret_open: those that may be unbound. Without @roots
+ * it is a walk for the number alone. FALSE: it is none.
+ */
+gboolean qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, guint n_roots, GPtrArray *conditions,
+                             const char **ret_columns, gboolean *ret_open);
+
+/* ?s ?p ?o, alone or with a class of objects: the statistics of the predicates have it. FALSE: it is another pattern. */
+gboolean qd_tally_write_predicates(QdTallyDraft *self, const QdAlgebra *pattern, guint *ret_root);
+
+/* The parts of @node. FALSE: there are others. */
+gboolean qd_tally_add_parts(QdTallyScope *self, const QdAlgebra *node);
+/* Whether each part but a triple shares one variable with the others, and no triple one with what is around the group but @root.
+ * Around the whole pattern there is nothing but what is asked for. */
+gboolean qd_tally_check_parts(QdTallyScope *self, guint root);
+/* Whether it is a triple between two variables, which is not compared, and in no program yet. */
+gboolean qd_tally_part_is_link(const QdTallyPart *part);
+/* Whether a part that has @variable is in no program yet. */
+gboolean qd_tally_has_more(const QdTallyScope *self, guint variable);
+/* All that is at @variable. Where nothing is joined there, the values come from @link (nullable), which leads to it. */
+gboolean qd_tally_write_variable(QdTallyScope *self, guint variable, const QdTriple *link, gboolean to_object);
+/* What of the column of the triple's predicate is to be read: "s00". */
+gboolean qd_tally_put_column(QdTallyDraft *self, char what, const QdTriple *triple);
+/* The number of the triple's predicate, of which a column is to be read. */
+gboolean qd_tally_put_predicate(QdTallyDraft *self, const QdTriple *triple);
+
+/* About how many quads a join of @node looks at: OPTIONAL and the like for each row of their left. */
+double qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node);
 
 /* Whether @node leaves of an OPTIONAL the solutions that have none: FILTER(!BOUND(?x)), which its right side alone binds. */
 gboolean qd_tally_is_absence(const QdAlgebra *node);

@@ -196,6 +196,87 @@ run_pairs(Machine *self, QdTallyPairs **ret_pairs)
     return r;
 }
 
+/* --- walks ------------------------------------------------------------------------------------------------------------ */
+
+/* The number of a variable: 'A' is the first. */
+static gboolean
+read_level(Machine *self, guint *ret_level)
+{
+    if (!g_ascii_isupper(*self->state.at))
+        return FALSE;
+    *ret_level = (guint) (*self->state.at++ - 'A');
+    return TRUE;
+}
+
+static gboolean
+is_at_link(const Machine *self)
+{
+    return (self->state.at[0] == 's' || self->state.at[0] == 'o') && g_ascii_isupper(self->state.at[1]);
+}
+
+static int
+run_link(Machine *self, QdTallyWalk *walk)
+{
+    QdTallyOrder order = *self->state.at++ == 's' ? QD_TALLY_BY_SUBJECT : QD_TALLY_BY_OBJECT;
+    QdTallyColumn *column;
+    guint from;
+    gint64 id;
+    int r;
+
+    if (!read_level(self, &from) || !qd_tally_read_id(&self->state, &id))
+        return SQLITE_RANGE;
+    r = qd_tally_reader_get(self->reader, id, order, &column);
+    if (r != SQLITE_OK)
+        return r;
+    return qd_tally_walk_add_link(walk, from, column) ? SQLITE_OK : SQLITE_RANGE;
+}
+
+static int
+run_level(Machine *self, QdTallyWalk *walk)
+{
+    gboolean is_optional = *self->state.at == '~';
+    g_auto(QdTallyVector) weights = { 0 };
+    gboolean is_weighted;
+    int r;
+
+    self->state.at += is_optional ? 1 : 0;
+    if (!is_at_link(self) || !qd_tally_walk_add_level(walk, is_optional))
+        return SQLITE_RANGE;
+    do
+        r = run_link(self, walk);
+    while (r == SQLITE_OK && is_at_link(self));
+    if (r == SQLITE_OK)
+        r = run_weights(self, &weights, &is_weighted);
+    if (r == SQLITE_OK && is_weighted)
+        qd_tally_walk_set_weights(walk, &weights);
+    return r == SQLITE_OK && is_weighted && is_optional ? SQLITE_RANGE : r;
+}
+
+static int
+run_walk(Machine *self, gboolean is_number, QdTallyWalk **ret_walk)
+{
+    g_auto(QdTallyVector) start = { 0 };
+    g_autoptr(QdTallyWalk) walk = NULL;
+    guint asked;
+    int r = run_part(self, &start);
+
+    if (r != SQLITE_OK)
+        return r;
+    walk = qd_tally_walk_new(&start);
+    while (r == SQLITE_OK && *self->state.at != '=')
+        r = run_level(self, walk);
+    if (r != SQLITE_OK)
+        return r;
+    for (self->state.at++; *self->state.at != '\0';) {
+        if (is_number || !read_level(self, &asked) || !qd_tally_walk_ask(walk, asked))
+            return SQLITE_RANGE;
+    }
+    r = qd_tally_walk_begin(walk, is_number);
+    if (r == SQLITE_OK)
+        *ret_walk = g_steal_pointer(&walk);
+    return r;
+}
+
 /* --- the whole -------------------------------------------------------------------------------------------------------- */
 
 /* Of a whole predicate the statistics know it. *@ret_known is FALSE where they do not. */
@@ -234,8 +315,16 @@ set_number(guint64 number, QdTallyVector *ret_vector)
     return SQLITE_OK;
 }
 
+void
+qd_tally_result_clear(QdTallyResult *self)
+{
+    qd_tally_vector_clear(&self->vector);
+    self->pairs = qd_tally_pairs_free(self->pairs);
+    self->walk = qd_tally_walk_free(self->walk);
+}
+
 int
-qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector, QdTallyPairs **ret_pairs)
+qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyResult *ret_result)
 {
     Machine machine = { { self, self->text }, reader, 0 };
     g_auto(QdTallyVector) vector = { 0 };
@@ -244,12 +333,14 @@ qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyV
     guint64 number = 0;
     int r = SQLITE_OK;
 
-    if (how != '=' && how != '#' && how != '$' && how != ':')
+    if (how == '\0' || strchr("=#$:@%", how) == NULL)
         return SQLITE_RANGE;
     machine.state.at++;
     qd_tally_reader_reset(reader);
     if (how == ':')
-        return run_pairs(&machine, ret_pairs);
+        return run_pairs(&machine, &ret_result->pairs);
+    if (how == '@' || how == '%')
+        return run_walk(&machine, how == '%', &ret_result->walk);
     if (how != '=' && *machine.state.at != '\0')
         r = count_by_statistics(&machine, how, &number, &known);
     if (r == SQLITE_OK && !known)
@@ -261,8 +352,8 @@ qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyV
     if (r != SQLITE_OK)
         return r;
     if (how != '=')
-        return set_number(how == '$' && !known ? vector.n : number, ret_vector);
-    *ret_vector = vector;
+        return set_number(how == '$' && !known ? vector.n : number, &ret_result->vector);
+    ret_result->vector = vector;
     vector = (QdTallyVector){ 0 };
     return SQLITE_OK;
 }

@@ -11,10 +11,15 @@
  *     * + ? - &   two parts: both; one or the other; the second OPTIONAL; MINUS the second; where the second EXISTS
  *
  * PP and NN are numbers of two digits into the ids. A program begins with '=' (all values), '#' (the sum of their numbers alone) or
- * '$' (how many values there are). One that begins with ':' is a way from one variable to another, whose values it pairs:
+ * '$' (how many values there are). Others have no vector as their result. ':' is a way from one variable to another, whose values
+ * it pairs; '@' a walk from variable to variable, and '%' the number of its solutions alone:
  *
  *     : x STEP …  from the values of x; x may be '.': those that the first step has
  *     sPPx oPPx   a step from subjects of PP to objects (from objects to subjects) that are values of x; '.': all
+ *     @ x VARIABLE … = L …         from the values of x; the variables L are asked for beside the first one
+ *     LINK … x                     a variable to which LINKs lead, among the values of x; '.': all
+ *     ~ LINK .                     the same, unbound where it leads to none
+ *     sLPP oLPP                    a link from variable L, subjects (objects) of PP; A is the first variable
  *
  * Place: room tally, internal to it; daemon/plan/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
  */
@@ -23,6 +28,7 @@
 #include "daemon/tally/tally-pairs.h"
 #include "daemon/tally/tally-reader.h"
 #include "daemon/tally/tally-vector.h"
+#include "daemon/tally/tally-walk.h"
 
 #define QD_TALLY_DEPTH_MAX 64
 
@@ -41,6 +47,14 @@ typedef struct QdTallyReadState {
 /* The next id; FALSE: there is none. */
 gboolean qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id);
 
-/* @ret_vector: the result; of '#' and '$' one value 0, whose number may be 0. @ret_pairs: the result of ':' instead. Returns: as
- * qd_tally_vector_combine(), and SQLITE_RANGE: it is no program */
-int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyVector *ret_vector, QdTallyPairs **ret_pairs);
+/* One of these. */
+typedef struct QdTallyResult {
+    QdTallyVector vector; /* of '#' and '$' one value 0, whose number may be 0 */
+    QdTallyPairs *pairs;  /* (nullable) */
+    QdTallyWalk *walk;    /* (nullable) */
+} QdTallyResult;
+
+void qd_tally_result_clear(QdTallyResult *self);
+
+/* @ret_result: all 0 before. Returns: as qd_tally_vector_combine(), and SQLITE_RANGE: it is no program */
+int qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyResult *ret_result);

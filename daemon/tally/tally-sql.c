@@ -199,6 +199,123 @@ write_pairs(Writer *self)
     return g_strdup(self->sql->str);
 }
 
+/* --- walks ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct Walk {
+    GString *from, *count;
+    char *variables[QD_TALLY_LEVELS_MAX]; /* columns: "t0.k", "q3.o" */
+    guint n_variables, n_quads;
+} Walk;
+
+static gboolean
+read_variable(Writer *self, const Walk *walk, const char **ret_column)
+{
+    guint index = (guint) (*self->state.at - 'A');
+
+    if (!g_ascii_isupper(*self->state.at) || index >= walk->n_variables)
+        return FALSE;
+    self->state.at++;
+    *ret_column = walk->variables[index];
+    return TRUE;
+}
+
+static gboolean
+is_at_link(const Writer *self)
+{
+    return (self->state.at[0] == 's' || self->state.at[0] == 'o') && g_ascii_isupper(self->state.at[1]);
+}
+
+/* @column (nullable): of the variable that it leads to, where another link has it. Returns: that column; NULL: it is no link */
+static char *
+write_link(Writer *self, Walk *walk, const char *join, const char *column)
+{
+    char key = *self->state.at++;
+    char value = key == 's' ? 'o' : 's';
+    guint number = ++walk->n_quads;
+    const char *from;
+    gint64 id;
+
+    if (!read_variable(self, walk, &from) || !qd_tally_read_id(&self->state, &id))
+        return NULL;
+    g_string_append_printf(walk->from, " %s queryd_quad AS q%u ON q%u.p=%" G_GINT64_FORMAT " AND q%u.g=0 AND q%u.%c=%s", join,
+                           number, number, id, number, number, key, from);
+    if (column != NULL)
+        g_string_append_printf(walk->from, " AND q%u.%c=%s", number, value, column);
+    return g_strdup_printf("q%u.%c", number, value);
+}
+
+static gboolean
+write_level(Writer *self, Walk *walk)
+{
+    gboolean is_optional = *self->state.at == '~';
+    g_autofree char *column = NULL;
+    guint part;
+
+    self->state.at += is_optional ? 1 : 0;
+    if (!is_at_link(self) || walk->n_variables == QD_TALLY_LEVELS_MAX)
+        return FALSE;
+    do {
+        char *next = write_link(self, walk, is_optional ? "LEFT JOIN" : "JOIN", column);
+
+        g_free(column);
+        column = next;
+    } while (column != NULL && is_at_link(self));
+    if (column == NULL)
+        return FALSE;
+    if (*self->state.at == '.') {
+        self->state.at++;
+    } else {
+        if (is_optional || !write_part(self, 0, &part))
+            return FALSE;
+        g_string_append_printf(walk->from, " JOIN t%u ON t%u.k=%s", part, part, column);
+        g_string_append_printf(walk->count, "*t%u.n", part);
+    }
+    walk->variables[walk->n_variables++] = g_steal_pointer(&column);
+    return TRUE;
+}
+
+static gboolean
+write_walk_rows(Writer *self, Walk *walk, gboolean is_number)
+{
+    g_autoptr(GString) asked = g_string_new(NULL);
+    const char *column;
+    guint start;
+
+    if (!write_part(self, 0, &start))
+        return FALSE;
+    walk->variables[walk->n_variables++] = g_strdup_printf("t%u.k", start);
+    g_string_append_printf(walk->from, "t%u", start);
+    g_string_append_printf(walk->count, "t%u.n", start);
+    while (*self->state.at != '=') {
+        if (!write_level(self, walk))
+            return FALSE;
+    }
+    for (self->state.at++; *self->state.at != '\0';) {
+        if (!read_variable(self, walk, &column))
+            return FALSE;
+        g_string_append_printf(asked, ",%s", column);
+    }
+    if (is_number)
+        g_string_append_printf(self->sql, " SELECT 0,ifnull(sum(%s),0) FROM %s", walk->count->str, walk->from->str);
+    else
+        g_string_append_printf(self->sql, " SELECT %s,%s%s FROM %s ORDER BY 1", walk->variables[0], walk->count->str, asked->str,
+                               walk->from->str);
+    return TRUE;
+}
+
+static char *
+write_walk(Writer *self, gboolean is_number)
+{
+    g_autoptr(GString) from = g_string_new(NULL);
+    g_autoptr(GString) count = g_string_new(NULL);
+    Walk walk = { .from = from, .count = count };
+    gboolean ok = write_walk_rows(self, &walk, is_number);
+
+    for (guint i = 0; i < walk.n_variables; i++)
+        g_free(walk.variables[i]);
+    return ok ? g_strdup(self->sql->str) : NULL;
+}
+
 char *
 qd_tally_program_to_sql(const QdTallyProgram *self)
 {
@@ -212,6 +329,8 @@ qd_tally_program_to_sql(const QdTallyProgram *self)
     writer.state.at++;
     if (how == ':')
         return write_pairs(&writer);
+    if (how == '@' || how == '%')
+        return write_walk(&writer, how == '%');
     if (!write_part(&writer, 0, &part) || *writer.state.at != '\0')
         return NULL;
     g_string_append_printf(sql, " SELECT %s FROM t%u%s",

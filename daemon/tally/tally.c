@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The virtual table: the program is run when a statement begins to read it. The rows are those of its vector, or its pairs.
+ * The virtual table: the program is run when a statement begins to read it. The rows are those of its result.
  */
 #include "daemon/tally/tally.h"
 
@@ -14,7 +14,7 @@
 #define STATED_ROWS 1000
 #define IDS_MAX 100 /* numbers of two digits */
 
-enum { COLUMN_VALUE, COLUMN_N, COLUMN_OTHER, COLUMN_PROGRAM, COLUMN_IDS };
+enum { COLUMN_VALUE, COLUMN_N, COLUMN_OTHER, COLUMN_PROGRAM = COLUMN_OTHER + QD_TALLY_ASKED_MAX, COLUMN_IDS };
 
 /* Of one connection. */
 struct QdTallyTerms {
@@ -31,11 +31,10 @@ typedef struct Table {
 
 typedef struct Cursor {
     sqlite3_vtab_cursor base;
-    QdTallyVector vector;
-    QdTallyReading reading;
-    QdTallyPairs *pairs; /* (nullable): instead of a vector */
-    sqlite3_stmt *rows;  /* (nullable): by SQL, instead of a vector */
-    gboolean is_at_end;  /* of these */
+    QdTallyResult result;
+    QdTallyReading reading; /* of a vector */
+    sqlite3_stmt *rows;     /* (nullable): by SQL, instead of a result */
+    gboolean is_at_end;     /* of these */
 } Cursor;
 
 static QdTallyTerms *
@@ -48,7 +47,7 @@ static int
 connect_table(sqlite3 *db, void *data, int n_args, const char *const *args, sqlite3_vtab **ret_table, char **ret_message)
 {
     QdTallyTerms *terms = data;
-    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, other, program HIDDEN, ids HIDDEN)");
+    int r = sqlite3_declare_vtab(db, "CREATE TABLE x(value, n, other, third, fourth, fifth, sixth, program HIDDEN, ids HIDDEN)");
     Table *self;
 
     if (r != SQLITE_OK)
@@ -110,9 +109,8 @@ forget_rows(Cursor *self)
         terms->current = NULL;
     (void) sqlite3_finalize(self->rows);
     self->rows = NULL;
-    self->pairs = qd_tally_pairs_free(self->pairs);
     qd_tally_reading_clear(&self->reading);
-    qd_tally_vector_clear(&self->vector);
+    qd_tally_result_clear(&self->result);
 }
 
 static int
@@ -164,6 +162,12 @@ begin_rows(Cursor *self, const QdTallyProgram *program)
     return r == SQLITE_OK ? step_rows(self) : r;
 }
 
+static gboolean
+has_vector(const Cursor *self)
+{
+    return self->rows == NULL && self->result.pairs == NULL && self->result.walk == NULL;
+}
+
 static int
 filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_args, sqlite3_value **args)
 {
@@ -177,14 +181,14 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
 
     forget_rows(self);
     if (program.text != NULL)
-        r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->vector, &self->pairs);
+        r = qd_tally_program_run(&program, ((Table *) cursor->pVtab)->reader, &self->result);
     if (r == SQLITE_NOMEM)
         r = begin_rows(self, &program);
     if (r != SQLITE_OK)
         return fail(cursor->pVtab, r);
-    if (self->rows != NULL || self->pairs != NULL)
+    if (!has_vector(self))
         return SQLITE_OK;
-    qd_tally_reading_init(&self->reading, &self->vector, get_terms(cursor)->cache_bytes);
+    qd_tally_reading_init(&self->reading, &self->result.vector, get_terms(cursor)->cache_bytes);
     get_terms(cursor)->current = &self->reading;
     return SQLITE_OK;
 }
@@ -194,8 +198,10 @@ next(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
-    if (self->rows != NULL || self->pairs != NULL) {
-        int r = self->rows != NULL ? step_rows(self) : qd_tally_pairs_advance(self->pairs);
+    if (!has_vector(self)) {
+        int r = self->rows != NULL           ? step_rows(self)
+                : self->result.pairs != NULL ? qd_tally_pairs_advance(self->result.pairs)
+                                             : qd_tally_walk_advance(self->result.walk);
 
         return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
     }
@@ -211,9 +217,24 @@ is_at_end(sqlite3_vtab_cursor *cursor)
     gint64 value, other;
     guint64 n;
 
-    if (self->pairs != NULL)
-        return !qd_tally_pairs_get(self->pairs, &value, &other, &n);
-    return self->rows != NULL ? self->is_at_end : self->reading.position >= self->vector.n;
+    if (self->rows != NULL)
+        return self->is_at_end;
+    if (self->result.walk != NULL)
+        return qd_tally_walk_is_at_end(self->result.walk);
+    if (self->result.pairs != NULL)
+        return !qd_tally_pairs_get(self->result.pairs, &value, &other, &n);
+    return self->reading.position >= self->result.vector.n;
+}
+
+/* FALSE: NULL. */
+static gboolean
+get_walked(const QdTallyWalk *walk, int column, gint64 *ret_value)
+{
+    if (column >= COLUMN_OTHER)
+        return qd_tally_walk_get(walk, (guint) (column - COLUMN_OTHER), ret_value);
+    *ret_value = column == COLUMN_VALUE ? qd_tally_walk_get_first(walk)
+                                        : (gint64) MIN(qd_tally_walk_get_count(walk), (guint64) G_MAXINT64);
+    return TRUE;
 }
 
 static int
@@ -226,14 +247,19 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
 
     if (column >= COLUMN_PROGRAM)
         return SQLITE_OK;
+    if (self->result.walk != NULL) {
+        if (get_walked(self->result.walk, column, &value))
+            sqlite3_result_int64(context, value);
+        return SQLITE_OK;
+    }
     if (self->rows != NULL) {
         sqlite3_result_value(context, sqlite3_column_value(self->rows, column));
         return SQLITE_OK;
     }
-    if (self->pairs == NULL) {
-        value = self->vector.keys[self->reading.position];
-        n = qd_tally_vector_get_count(&self->vector, self->reading.position);
-    } else if (!qd_tally_pairs_get(self->pairs, &value, &other, &n)) {
+    if (self->result.pairs == NULL) {
+        value = self->result.vector.keys[self->reading.position];
+        n = qd_tally_vector_get_count(&self->result.vector, self->reading.position);
+    } else if (!qd_tally_pairs_get(self->result.pairs, &value, &other, &n)) {
         return SQLITE_OK;
     }
     sqlite3_result_int64(context, column == COLUMN_VALUE   ? value
