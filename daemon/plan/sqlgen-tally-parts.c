@@ -11,6 +11,7 @@
 #define LEVELS_MAX 20 /* of the parts of a program */
 #define KEY_BYTES 12  /* of a column for each key, as the next for each pair */
 #define PAIR_BYTES 8
+#define SET_MAX 100000 /* values */
 
 /* --- parts ------------------------------------------------------------------------------------------------------------- */
 
@@ -45,6 +46,8 @@ add_part(QdTallyScope *self, QdTallyPartKind kind, const QdAlgebra *node, guint 
 {
     QdTallyPart part = { .kind = kind, .node = node, .at = at, .comparison = comparison };
 
+    if (kind == QD_TALLY_PART_JOINED && node->kind == QD_ALGEBRA_TRIPLE)
+        part.triple = node->triple;
     add_named(self->tally->generator, node, &part.named);
     g_array_append_val(self->parts, part);
 }
@@ -86,12 +89,76 @@ qd_tally_compares_ends(const QdExpression *expression, const QdAlgebra *node)
            ((s->variable == a && o->variable == b) || (s->variable == b && o->variable == a));
 }
 
+/* A triple of each solution of @node that has @variable. */
+static const QdTriple *
+find_triple(const QdAlgebra *node, guint variable)
+{
+    const QdTriple *found = NULL;
+
+    if (node->kind == QD_ALGEBRA_TRIPLE && node->triple->p.kind == QD_NODE_TERM &&
+        (qd_node_is_variable(&node->triple->s, variable) || qd_node_is_variable(&node->triple->o, variable)))
+        return node->triple;
+    if (node->kind == QD_ALGEBRA_JOIN) {
+        for (guint i = 0; i < node->n_children && found == NULL; i++)
+            found = find_triple(node->children[i], variable);
+    } else if (node->kind == QD_ALGEBRA_FILTER || node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) {
+        found = find_triple(node->children[0], variable);
+    }
+    return found;
+}
+
+gboolean
+qd_tally_is_conjunction(const QdExpression *condition)
+{
+    return condition->kind == QD_EXPRESSION_KIND_CALL && condition->op == QD_EXPRESSION_AND && condition->n_children == 2;
+}
+
+gboolean
+qd_tally_find_set(const QdGenerator *self, const QdAlgebra *left, QdExpression *condition, QdTallySet *ret_set)
+{
+    QdVariableSet named = { 0 };
+    guint variable = G_MAXUINT;
+    guint n = 0;
+
+    if (condition->kind == QD_EXPRESSION_KIND_EXISTS || qd_expression_is_volatile(condition) ||
+        qd_expression_needs_serial(condition))
+        return FALSE;
+    qd_expression_add_all_variables(condition, self->arena, &named);
+    QD_VARIABLE_SET_FOREACH(&named, each)
+    {
+        variable = each;
+        n++;
+    }
+    if (n != 1 || find_triple(left, variable) == NULL)
+        return FALSE;
+    *ret_set = (QdTallySet){ condition, variable, find_triple(left, variable) };
+    return TRUE;
+}
+
+static void
+add_set(QdTallyScope *self, const QdAlgebra *left, const QdTallySet *set)
+{
+    QdTallyPart part = { .kind = QD_TALLY_PART_JOINED, .node = left, .at = set->variable, .set = *set };
+
+    qd_variable_set_add(&part.named, self->tally->generator->arena, set->variable);
+    g_array_append_val(self->parts, part);
+}
+
 static gboolean
 add_condition(QdTallyScope *self, const QdAlgebra *left, QdExpression *expression)
 {
+    QdTallySet set;
+
+    if (qd_tally_is_conjunction(expression))
+        return add_condition(self, left, expression->children[0]) && add_condition(self, left, expression->children[1]);
     if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
         return add_modifier(self, expression->negated ? QD_TALLY_PART_MINUS : QD_TALLY_PART_EXISTS, left,
                             qd_rewrite_get_exists(self->tally->generator, expression));
+    if (qd_tally_find_set(self->tally->generator, left, expression, &set) &&
+        (self->conditions == NULL || !qd_variable_set_has(&self->outside, set.variable))) {
+        add_set(self, left, &set);
+        return TRUE;
+    }
     if (self->conditions != NULL)
         g_ptr_array_add(self->conditions, expression);
     return self->conditions != NULL;
@@ -157,11 +224,10 @@ qd_tally_add_parts(QdTallyScope *self, const QdAlgebra *node)
 gboolean
 qd_tally_part_is_link(const QdTallyPart *part)
 {
-    const QdTriple *triple = part->node->kind == QD_ALGEBRA_TRIPLE ? part->node->triple : NULL;
+    const QdTriple *triple = part->triple;
 
-    return part->kind == QD_TALLY_PART_JOINED && triple != NULL && part->comparison == NULL && !part->is_used &&
-           triple->s.kind == QD_NODE_VARIABLE && triple->p.kind == QD_NODE_TERM && triple->o.kind == QD_NODE_VARIABLE &&
-           triple->s.variable != triple->o.variable;
+    return triple != NULL && part->comparison == NULL && !part->is_used && triple->s.kind == QD_NODE_VARIABLE &&
+           triple->p.kind == QD_NODE_TERM && triple->o.kind == QD_NODE_VARIABLE && triple->s.variable != triple->o.variable;
 }
 
 /* What all parts but @index name, and what is around the group. */
@@ -183,14 +249,13 @@ qd_tally_check_parts(QdTallyScope *self, guint root)
 {
     for (guint i = 0; i < self->parts->len; i++) {
         QdTallyPart *part = &g_array_index(self->parts, QdTallyPart, i);
-        QdVariableSet others = part->node->kind == QD_ALGEBRA_TRIPLE && part->kind == QD_TALLY_PART_JOINED ? self->outside
-                                                                                                           : list_others(self, i);
+        QdVariableSet others = part->triple != NULL ? self->outside : list_others(self, i);
         guint shared = part->at;
         guint n_shared = count_shared(&part->named, &others, &shared);
 
         if (part->is_level)
             continue;
-        if (part->node->kind == QD_ALGEBRA_TRIPLE && part->kind == QD_TALLY_PART_JOINED) {
+        if (part->triple != NULL) {
             if (!self->is_way && (n_shared > 1 || (n_shared == 1 && shared != root)))
                 return FALSE;
             continue;
@@ -212,7 +277,7 @@ put_id(QdTallyDraft *self, const QdNode *node)
 
     if (node->kind != QD_NODE_TERM)
         return FALSE;
-    while (i < self->n_terms && self->terms[i] != node->term)
+    while (i < self->n_terms && self->terms[i] != node->term) /* NULL for a set */
         i++;
     if (i == QD_TALLY_IDS_MAX)
         return FALSE;
@@ -312,12 +377,32 @@ write_group(QdTallyDraft *tally, const QdAlgebra *node, guint root, const QdVari
 }
 
 static gboolean
+put_set(QdTallyDraft *self, const QdTallySet *set)
+{
+    const QdCatalog *catalog = self->generator->catalog;
+    QdPredicateStatistics statistics = { 0 };
+    double n_values;
+
+    (void) catalog->get_predicate(catalog->data, set->triple->p.term, &statistics);
+    n_values = (double) (qd_node_is_variable(&set->triple->s, set->variable) ? statistics.n_subjects : statistics.n_objects);
+    if (self->n_terms == QD_TALLY_IDS_MAX || n_values > SET_MAX)
+        return FALSE;
+    self->terms[self->n_terms] = NULL;
+    self->sets[self->n_terms] = *set;
+    g_string_append_printf(self->program, "f%02u", self->n_terms++);
+    self->n_pairs += n_values;
+    return TRUE;
+}
+
+static gboolean
 write_inner(QdTallyScope *self, const QdTallyPart *part, guint index)
 {
     QdVariableSet outside = list_others(self, index);
 
-    if (part->kind == QD_TALLY_PART_JOINED && part->node->kind == QD_ALGEBRA_TRIPLE)
-        return write_triple(self, part->node->triple, part->at, part->comparison);
+    if (part->set.condition != NULL)
+        return put_set(self->tally, &part->set);
+    if (part->triple != NULL)
+        return write_triple(self, part->triple, part->at, part->comparison);
     qd_variable_set_add(&outside, self->tally->generator->arena, part->at);
     if (part->node->kind != QD_ALGEBRA_UNION)
         return write_group(self->tally, part->node, part->at, &outside, NULL);
@@ -341,9 +426,8 @@ take_parts(QdTallyScope *self, guint variable, GArray *taken)
 
     for (guint i = 0; i < self->parts->len; i++) {
         QdTallyPart *part = &g_array_index(self->parts, QdTallyPart, i);
-        gboolean is_triple = part->kind == QD_TALLY_PART_JOINED && part->node->kind == QD_ALGEBRA_TRIPLE;
 
-        if (part->is_used || (is_triple ? !qd_variable_set_has(&part->named, variable) : part->at != variable))
+        if (part->is_used || (part->triple != NULL ? !qd_variable_set_has(&part->named, variable) : part->at != variable))
             continue;
         part->is_used = TRUE;
         part->at = variable;
@@ -393,57 +477,40 @@ qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, GPtrArray 
     return write_group(self, node, root, &outside, conditions);
 }
 
-/* --- the join instead ------------------------------------------------------------------------------------------------- */
+/* --- ids and sets ------------------------------------------------------------------------------------------------------- */
 
-static gboolean
-consists_of_triples(const QdAlgebra *join)
+/* The ids of its values, as one SQL value. */
+static QdSql
+write_set(QdGenerator *self, const QdTallySet *set)
 {
-    for (guint i = 0; i < join->n_children; i++) {
-        if (join->children[i]->kind != QD_ALGEBRA_TRIPLE)
-            return FALSE;
-    }
-    return TRUE;
+    const char *program = qd_node_is_variable(&set->triple->s, set->variable) ? "=u00" : "=v00";
+    QdRelation *rows = qd_relation_new(self);
+    QdRelation *shape = qd_relation_new(self);
+    QdTable table = qd_generator_make_table(self, 't');
+    QdSql value = qd_sql_column(self->arena, &table.name, "value", QD_SQL_COLUMN);
+
+    table.from = qd_sql_make(self->arena, "queryd_tally('@',queryd_tally_ids(@)) AS @", qd_sql_text(program),
+                             qd_generator_put_term(self, set->triple->p.term), table.from);
+    table.sure = "n";
+    qd_relation_add_table(self, rows, &table);
+    (void) qd_relation_add_stored(self, rows, set->variable, value);
+    qd_relation_filter(self, rows, &set->condition, 1);
+    (void) qd_relation_add_stored(self, shape, set->variable, qd_sql_make(self->arena, "queryd_tally_set(@)", value));
+    qd_relation_take_rows(self, shape, rows);
+    return qd_sql_make(self->arena, "(@)", qd_relation_write(self, shape, "SELECT", QD_SQL_NONE));
 }
 
-static guint
-count_triples(QdGenerator *self, const QdAlgebra *node)
+QdSql
+qd_tally_write_ids(const QdTallyDraft *self)
 {
-    guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
+    QdGenerator *generator = self->generator;
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(generator->arena);
 
-    for (guint i = 0; i < node->n_children; i++)
-        n += count_triples(self, node->children[i]);
-    for (guint i = 0; i < node->n_expressions; i++) {
-        if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)
-            n += count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
-    }
-    return n;
-}
-
-double
-qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node)
-{
-    double effort = 0;
-
-    switch (node->kind) {
-    case QD_ALGEBRA_UNION:
-        for (guint i = 0; i < node->n_children; i++)
-            effort += qd_tally_estimate_effort(self, node->children[i]);
-        return effort;
-    case QD_ALGEBRA_JOIN:
-        if (consists_of_triples(node))
-            return MAX(qd_estimate_cost(self, node), qd_estimate_rows(self, node));
-        effort = qd_tally_estimate_effort(self, node->children[0]);
-        for (guint i = 1; i < node->n_children; i++)
-            effort = MIN(effort, qd_tally_estimate_effort(self, node->children[i]));
-        return effort * node->n_children;
-    case QD_ALGEBRA_LEFT_JOIN:
-    case QD_ALGEBRA_MINUS:
-    case QD_ALGEBRA_FILTER:
-        return qd_tally_estimate_effort(self, node->children[0]) *
-               (1 + count_triples(self, node) - count_triples(self, node->children[0]));
-    default:
-        return qd_estimate_rows(self, node);
-    }
+    for (guint i = 0; i < self->n_terms; i++)
+        qd_sql_append_after(&list, ",",
+                            self->terms[i] != NULL ? qd_generator_put_term(generator, self->terms[i])
+                                                   : write_set(generator, &self->sets[i]));
+    return self->n_terms > 0 ? qd_sql_make(generator->arena, "queryd_tally_ids(@)", qd_sql_finish(&list)) : qd_sql_text("x''");
 }
 
 /* --- all predicates --------------------------------------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ find_way(QdTallyScope *self, guint from, guint to, guint *way, guint *n_steps)
 
         if (!qd_tally_part_is_link(part) || !qd_variable_set_has(&part->named, from))
             continue;
-        next = qd_node_is_variable(&part->node->triple->s, from) ? part->node->triple->o.variable : part->node->triple->s.variable;
+        next = qd_node_is_variable(&part->triple->s, from) ? part->triple->o.variable : part->triple->s.variable;
         part->is_used = TRUE;
         way[(*n_steps)++] = i;
         if (find_way(self, next, to, way, n_steps))
@@ -54,14 +54,14 @@ write_way(QdTallyScope *self, guint from, const guint *way, guint n_steps)
     gboolean ok;
 
     for (guint i = 0; i < n_steps; i++) {
-        const QdTriple *triple = g_array_index(self->parts, QdTallyPart, way[i]).node->triple;
+        const QdTriple *triple = g_array_index(self->parts, QdTallyPart, way[i]).triple;
 
         qd_variable_set_add(&self->visited, self->tally->generator->arena, triple->s.variable);
         qd_variable_set_add(&self->visited, self->tally->generator->arena, triple->o.variable);
     }
-    ok = write_weights(self, from, g_array_index(self->parts, QdTallyPart, way[0]).node->triple);
+    ok = write_weights(self, from, g_array_index(self->parts, QdTallyPart, way[0]).triple);
     for (guint i = 0; i < n_steps && ok; i++) {
-        const QdTriple *triple = g_array_index(self->parts, QdTallyPart, way[i]).node->triple;
+        const QdTriple *triple = g_array_index(self->parts, QdTallyPart, way[i]).triple;
         gboolean is_subject = qd_node_is_variable(&triple->s, variable);
 
         variable = is_subject ? triple->o.variable : triple->s.variable;
@@ -231,7 +231,7 @@ find_links(Walk *self)
 
         if (part->kind == QD_TALLY_PART_OPTIONAL && !add_optional(self, i))
             return FALSE;
-        if (qd_tally_part_is_link(part) && !add_link(self, part->node->triple, G_MAXUINT))
+        if (qd_tally_part_is_link(part) && !add_link(self, part->triple, G_MAXUINT))
             return FALSE;
     }
     prune(self);
@@ -239,7 +239,7 @@ find_links(Walk *self)
         QdTallyPart *part = &g_array_index(scope->parts, QdTallyPart, i);
 
         for (guint k = 0; k < self->links->len && qd_tally_part_is_link(part); k++)
-            part->is_used = part->node->triple == get_link(self, k)->triple;
+            part->is_used = part->triple == get_link(self, k)->triple;
     }
     return self->links->len > 0;
 }
@@ -481,4 +481,57 @@ qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const guint *root
     for (guint i = 0; i < parts->len && ok; i++)
         ok = g_array_index(parts, QdTallyPart, i).is_used;
     return ok;
+}
+
+/* --- the join instead ------------------------------------------------------------------------------------------------- */
+
+static gboolean
+consists_of_triples(const QdAlgebra *join)
+{
+    for (guint i = 0; i < join->n_children; i++) {
+        if (join->children[i]->kind != QD_ALGEBRA_TRIPLE)
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static guint
+count_triples(QdGenerator *self, const QdAlgebra *node)
+{
+    guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
+
+    for (guint i = 0; i < node->n_children; i++)
+        n += count_triples(self, node->children[i]);
+    for (guint i = 0; i < node->n_expressions; i++) {
+        if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)
+            n += count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
+    }
+    return n;
+}
+
+double
+qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node)
+{
+    double effort = 0;
+
+    switch (node->kind) {
+    case QD_ALGEBRA_UNION:
+        for (guint i = 0; i < node->n_children; i++)
+            effort += qd_tally_estimate_effort(self, node->children[i]);
+        return effort;
+    case QD_ALGEBRA_JOIN:
+        if (consists_of_triples(node))
+            return MAX(qd_estimate_cost(self, node), qd_estimate_rows(self, node));
+        effort = qd_tally_estimate_effort(self, node->children[0]);
+        for (guint i = 1; i < node->n_children; i++)
+            effort = MIN(effort, qd_tally_estimate_effort(self, node->children[i]));
+        return effort * node->n_children;
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_FILTER:
+        return qd_tally_estimate_effort(self, node->children[0]) *
+               (1 + count_triples(self, node) - count_triples(self, node->children[0]));
+    default:
+        return qd_estimate_rows(self, node);
+    }
 }

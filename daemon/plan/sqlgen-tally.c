@@ -168,15 +168,29 @@ find_variable(const QdAlgebra *node)
     return found;
 }
 
+/* One of FILTER @pattern: of a variable that is not asked for, it can be tested apart. */
+static gboolean
+need_condition(QdGenerator *self, const QdAlgebra *pattern, QdExpression *condition, Need *need)
+{
+    QdTallySet set;
+
+    if (condition->kind == QD_EXPRESSION_KIND_EXISTS || qd_tally_compares_ends(condition, pattern->children[0]) ||
+        qd_tally_is_absence(pattern))
+        return TRUE;
+    if (qd_tally_is_conjunction(condition))
+        return need_condition(self, pattern, condition->children[0], need) &&
+               need_condition(self, pattern, condition->children[1], need);
+    if (need->n_roots > 0 && qd_tally_find_set(self, pattern->children[0], condition, &set))
+        return TRUE;
+    return need_variables(self, condition, TRUE, need);
+}
+
 /* Conditions on the values that are asked for are tested once for each. @ret_chosen: it needs no variable, and has any. */
 static gboolean
 need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need, gboolean *ret_chosen)
 {
     for (guint i = 0; pattern->kind == QD_ALGEBRA_FILTER && i < pattern->n_expressions; i++) {
-        const QdExpression *condition = pattern->expressions[i];
-
-        if (condition->kind != QD_EXPRESSION_KIND_EXISTS && !qd_tally_compares_ends(condition, pattern->children[0]) &&
-            !qd_tally_is_absence(pattern) && !need_variables(self, condition, TRUE, need))
+        if (!need_condition(self, pattern, pattern->expressions[i], need))
             return FALSE;
     }
     *ret_chosen = need->n_roots == 0;
@@ -284,17 +298,6 @@ is_worth_while(const QdTallyDraft *self, const QdAlgebra *pattern, double *ret_e
 
 /* --- SQL -------------------------------------------------------------------------------------------------------------- */
 
-static QdSql
-write_ids(const QdTallyDraft *self)
-{
-    QdGenerator *generator = self->generator;
-    g_auto(QdSqlBuilder) list = qd_sql_builder_new(generator->arena);
-
-    for (guint i = 0; i < self->n_terms; i++)
-        qd_sql_append_after(&list, ",", qd_generator_put_term(generator, self->terms[i]));
-    return self->n_terms > 0 ? qd_sql_make(generator->arena, "queryd_tally_ids(@)", qd_sql_finish(&list)) : qd_sql_text("x''");
-}
-
 /* A row for each value that is asked for, or pair of them. */
 static QdRelation *
 make_rows(const QdTallyDraft *self, const Need *need, char how)
@@ -305,7 +308,8 @@ make_rows(const QdTallyDraft *self, const Need *need, char how)
     const char *program = qd_arena_printf(generator->arena, "'%c%s'", how, self->program->str);
     QdColumn *column;
 
-    table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @", qd_sql_text(program), write_ids(self), table.from);
+    table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @", qd_sql_text(program), qd_tally_write_ids(self),
+                             table.from);
     table.sure = "n";
     qd_relation_add_table(generator, relation, &table);
     for (guint i = 0; i < need->n_roots && !need->is_number; i++) {

@@ -12,10 +12,18 @@
 #define QD_TALLY_IDS_MAX 40  /* of a program */
 #define QD_TALLY_ROOTS_MAX 6 /* variables that are asked for */
 
+/* The values of a variable for which a condition is true. */
+typedef struct QdTallySet {
+    QdExpression *condition; /* (nullable) */
+    guint variable;
+    const QdTriple *triple; /* that has all values of it */
+} QdTallySet;
+
 typedef struct QdTallyDraft {
     QdGenerator *generator;
     GString *program;
-    const QdTerm *terms[QD_TALLY_IDS_MAX];
+    const QdTerm *terms[QD_TALLY_IDS_MAX]; /* (nullable): NULL for a set */
+    QdTallySet sets[QD_TALLY_IDS_MAX];
     guint n_terms;
     double n_pairs, n_bytes; /* of the columns */
     guint n_levels;
@@ -32,8 +40,10 @@ typedef enum QdTallyPartKind {
 typedef struct QdTallyPart {
     QdTallyPartKind kind;
     const QdAlgebra *node;
+    const QdTriple *triple;         /* (nullable): that is joined by itself */
     guint at;                       /* the one variable that it shares; G_MAXUINT: a triple, or not known yet */
     const QdExpression *comparison; /* (nullable): of a triple's subject and object, or those of each arm of a UNION */
+    QdTallySet set;                 /* (condition nullable): the values that this one variable may have */
     QdVariableSet named;
     gboolean is_used;  /* it is in the program */
     gboolean is_level; /* it gives a walk a variable, and may share more */
@@ -68,6 +78,14 @@ gboolean qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const gu
 
 /* ?s ?p ?o, alone or with a class of objects: the statistics of the predicates have it. FALSE: it is another pattern. */
 gboolean qd_tally_write_predicates(QdTallyDraft *self, const QdAlgebra *pattern, guint *ret_root);
+
+/* Whether it is two conditions, of which a FILTER needs both. */
+gboolean qd_tally_is_conjunction(const QdExpression *condition);
+/* Whether @condition, of solutions of @left, has one variable alone, and its values can be tested apart. */
+gboolean qd_tally_find_set(const QdGenerator *self, const QdAlgebra *left, QdExpression *condition, QdTallySet *ret_set);
+
+/* The ids of the program, and its sets, as an argument of queryd_tally(). */
+QdSql qd_tally_write_ids(const QdTallyDraft *self);
 
 /* The parts of @node. FALSE: there are others. */
 gboolean qd_tally_add_parts(QdTallyScope *self, const QdAlgebra *node);

@@ -14,6 +14,15 @@ typedef struct Machine {
 
 static int run_part(Machine *self, QdTallyVector *ret_vector);
 
+static gint64
+get_word(const QdTallyProgram *self, gsize index)
+{
+    gint64 word;
+
+    memcpy(&word, (const guint8 *) self->ids + index * sizeof word, sizeof word);
+    return word;
+}
+
 gboolean
 qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id)
 {
@@ -25,7 +34,7 @@ qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id)
     if (index >= self->program->n_ids)
         return FALSE;
     self->at += 2;
-    memcpy(ret_id, (const guint8 *) self->program->ids + index * sizeof *ret_id, sizeof *ret_id);
+    *ret_id = get_word(self->program, index);
     return TRUE;
 }
 
@@ -75,6 +84,31 @@ run_list(Machine *self, char what, QdTallyVector *ret_vector)
 }
 
 static int
+run_set(Machine *self, QdTallyVector *ret_vector)
+{
+    const QdTallyProgram *program = self->state.program;
+    gint64 place, n;
+
+    if (!qd_tally_read_id(&self->state, &place) || place < 0 || (guint64) place >= program->n_ids)
+        return SQLITE_RANGE;
+    n = get_word(program, (gsize) place);
+    if (n < 0 || (guint64) n >= program->n_ids - (gsize) place)
+        return SQLITE_RANGE;
+    *ret_vector = (QdTallyVector){ .n = (gsize) n, .own_keys = sqlite3_malloc64(((gsize) n + 1) * sizeof(gint64)) };
+    ret_vector->keys = ret_vector->own_keys;
+    if (ret_vector->own_keys == NULL)
+        return SQLITE_NOMEM;
+    for (gsize i = 0; i < ret_vector->n; i++) {
+        ret_vector->own_keys[i] = get_word(program, (gsize) place + 1 + i);
+        if (i > 0 && ret_vector->own_keys[i] <= ret_vector->own_keys[i - 1]) {
+            qd_tally_vector_clear(ret_vector);
+            return SQLITE_RANGE;
+        }
+    }
+    return SQLITE_OK;
+}
+
+static int
 run_predicates(Machine *self, QdTallyVector *ret_vector)
 {
     guint objects = (guint) (*self->state.at - '0');
@@ -119,6 +153,8 @@ run_what(Machine *self, QdTallyVector *ret_vector)
         return run_column(self, what, ret_vector);
     if (what == 'c' || what == 'd')
         return run_list(self, what, ret_vector);
+    if (what == 'f')
+        return run_set(self, ret_vector);
     return what == 'p' ? run_predicates(self, ret_vector) : SQLITE_RANGE;
 }
 

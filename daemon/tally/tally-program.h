@@ -7,6 +7,7 @@
  *     SPP x OPP x the same, with the sum of what x has for their objects (subjects)
  *     cPPNN dPPNN subjects (objects) of predicate PP that have the object (subject) NN
  *     ePP nPP     subjects that are an object of their own; with how many other objects each has
+ *     fNN         the values of set NN, each once
  *     pC          predicates, with how many quads whose objects are of class C (QdTallyObjects) each has
  *     * + ? - &   two parts: both; one or the other; the second OPTIONAL; MINUS the second; where the second EXISTS
  *
@@ -35,7 +36,7 @@
 typedef struct QdTallyProgram {
     const char *text; /* NUL-terminated */
     const void *ids;  /* of 8 bytes each, at any address; NULL: none */
-    gsize n_ids;
+    gsize n_ids;      /* and what sets have: instead of an id the place of its number of values, before these */
 } QdTallyProgram;
 
 /* A place in a program. */

@@ -85,6 +85,20 @@ write_list(Writer *self, char what, guint *ret_part)
     return TRUE;
 }
 
+/* The table itself has it, without columns. */
+static gboolean
+write_set(Writer *self, guint *ret_part)
+{
+    const char *begin = self->state.at;
+    gint64 place;
+
+    if (!qd_tally_read_id(&self->state, &place))
+        return FALSE;
+    begin_part(self, ret_part);
+    g_string_append_printf(self->sql, "SELECT value,n FROM queryd_tally('=f%.2s',?1))", begin);
+    return TRUE;
+}
+
 static gboolean
 write_combination(Writer *self, char what, guint depth, guint *ret_part)
 {
@@ -124,6 +138,8 @@ write_part(Writer *self, guint depth, guint *ret_part)
         return write_follow(self, what, depth + 1, ret_part);
     if (what == 'c' || what == 'd')
         return write_list(self, what, ret_part);
+    if (what == 'f')
+        return write_set(self, ret_part);
     return strchr("*+?-&", what) != NULL && write_combination(self, what, depth + 1, ret_part);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "daemon/tally/tally.h"
 
+#include <stdlib.h>
+
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"
 #include "daemon/tally/tally-program.h"
@@ -159,6 +161,8 @@ begin_rows(Cursor *self, const QdTallyProgram *program)
     if (sql == NULL)
         return SQLITE_NOMEM;
     r = sqlite3_prepare_v2(((const Table *) self->base.pVtab)->db, sql, -1, &self->rows, NULL);
+    if (r == SQLITE_OK && sqlite3_bind_parameter_count(self->rows) > 0)
+        r = sqlite3_bind_blob64(self->rows, 1, program->ids, program->n_ids * sizeof(gint64), SQLITE_TRANSIENT);
     return r == SQLITE_OK ? step_rows(self) : r;
 }
 
@@ -275,19 +279,83 @@ get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret_rowid)
     return SQLITE_OK;
 }
 
-/* queryd_tally_ids(id, …): 0, which no term has, stands for a term that is not stored. */
+/* queryd_tally_ids(id or set, …): 0, which no term has, stands for a term that is not stored. Sets follow all ids. */
 static void
 function_ids(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
-    gint64 ids[IDS_MAX];
+    g_autoptr(GArray) words = g_array_new(FALSE, TRUE, sizeof(gint64));
 
     if (n_args > IDS_MAX) {
         sqlite3_result_error(context, "queryd_tally_ids: too many arguments", -1);
         return;
     }
-    for (int i = 0; i < n_args; i++)
-        ids[i] = sqlite3_value_type(args[i]) == SQLITE_INTEGER ? sqlite3_value_int64(args[i]) : 0;
-    sqlite3_result_blob(context, ids, n_args * (int) sizeof *ids, SQLITE_TRANSIENT);
+    g_array_set_size(words, (guint) n_args);
+    for (int i = 0; i < n_args; i++) {
+        gint64 n = sqlite3_value_bytes(args[i]) / (gint64) sizeof(gint64);
+
+        switch (sqlite3_value_type(args[i])) {
+        case SQLITE_INTEGER:
+            g_array_index(words, gint64, i) = sqlite3_value_int64(args[i]);
+            break;
+        case SQLITE_BLOB:
+            g_array_index(words, gint64, i) = (gint64) words->len;
+            g_array_append_val(words, n);
+            if (n > 0)
+                g_array_append_vals(words, sqlite3_value_blob(args[i]), (guint) n);
+            break;
+        default:
+            break;
+        }
+    }
+    sqlite3_result_blob64(context, words->data, words->len * sizeof(gint64), SQLITE_TRANSIENT);
+}
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    gint64 x = *(const gint64 *) a;
+    gint64 y = *(const gint64 *) b;
+
+    return (x > y) - (x < y);
+}
+
+/* queryd_tally_set(id): the ids of all rows, in order, each once. */
+static void
+step_set(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    GArray **set = sqlite3_aggregate_context(context, sizeof *set);
+    gint64 id;
+
+    if (set == NULL) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    if (*set == NULL)
+        *set = g_array_new(FALSE, FALSE, sizeof(gint64));
+    if (sqlite3_value_type(args[0]) != SQLITE_INTEGER)
+        return;
+    id = sqlite3_value_int64(args[0]);
+    g_array_append_val(*set, id);
+}
+
+static void
+finish_set(sqlite3_context *context)
+{
+    GArray **found = sqlite3_aggregate_context(context, 0);
+    g_autoptr(GArray) set = found != NULL ? *found : NULL;
+    gint64 *ids = set != NULL ? (gint64 *) (void *) set->data : NULL;
+    guint n = 0;
+
+    for (guint i = 1; set != NULL && i < set->len && n == 0; i++)
+        n = ids[i] <= ids[i - 1] ? i : 0;
+    if (n > 0) /* they come in order, as a rule */
+        qsort(ids, set->len, sizeof *ids, compare_ids);
+    n = 0;
+    for (guint i = 0; set != NULL && i < set->len; i++) {
+        if (n == 0 || ids[i] != ids[n - 1])
+            ids[n++] = ids[i];
+    }
+    sqlite3_result_blob64(context, n > 0 ? (const void *) ids : "", n * sizeof *ids, SQLITE_TRANSIENT);
 }
 
 QdTallyReader *
@@ -333,6 +401,9 @@ qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GE
         r = sqlite3_create_function_v2(db, "queryd_tally_ids", -1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
                                        function_ids, NULL, NULL, NULL);
     }
+    if (r == SQLITE_OK)
+        r = sqlite3_create_function_v2(db, "queryd_tally_set", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS, NULL, NULL, step_set, finish_set,
+                                       NULL);
     if (r == SQLITE_OK)
         r = qd_tally_reader_register(db, &terms->taking);
     if (r != SQLITE_OK)

@@ -59,13 +59,27 @@ test_pairs(void)
     check("SELECT ?a ?b { ?s :p ?a ; :q ?b ; :r ?c } GROUP BY ?a ?b", ":.o00s01s02.");
     check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a ; :q ?x . ?x :r ?b MINUS { ?b :p ?y } } GROUP BY ?a ?b",
           ":.o00.s01.s02-v02s03");
-    check("SELECT (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(?a > 3 && ?b > 4) }", ":.o00.s01.");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(?a > 3 && ?b > 4) }", "=O00S01f02");
     check("SELECT ?a (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(STR(?a) < STR(?b)) } GROUP BY ?a", ":.o00.s01.");
     check("SELECT ?y (MAX(?a) AS ?n) { ?s :p ?a ; :q ?b BIND(YEAR(?b) AS ?y) } GROUP BY ?y", ":.o00.s01.");
     /* a way in a UNION, two that nothing leads between */
     check("SELECT ?a ?b (COUNT(*) AS ?n) { { ?s :p ?a ; :q ?b } UNION { ?s :r ?a ; :r ?b } } GROUP BY ?a ?b", NULL);
     check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a . ?x :q ?b } GROUP BY ?a ?b", NULL);
     check("SELECT ?a ?t (COUNT(*) AS ?n) { ?s :p ?a BIND(RAND() AS ?t) } GROUP BY ?a ?t", NULL);
+}
+
+/* Conditions of variables that are not asked for. */
+static void
+test_sets(void)
+{
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o ; :q ?x FILTER(?x > 3) } GROUP BY ?o", "=O00S01f02");
+    check("SELECT (SUM(?o) AS ?n) { ?s :p ?o ; :q ?x ; :r ?y FILTER(?x > 3) FILTER(?y < 9 && ?o > 2) }",
+          "=O00*S01f02S03f04");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x FILTER(?x > 3) } }", "#-s00S01f02");
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?x MINUS { ?o :r ?y FILTER(STRLEN(?y) > 3 && ?y != 4) } }",
+          "#S00-s01S02*f03f04");
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o ; :q ?x FILTER(RAND() > 0.5 && ?x > 3) } GROUP BY ?o", NULL);
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x } FILTER(?x > 3) } GROUP BY ?o", "@u00sA00.~sA01.=BC");
 }
 
 /* Three variables and more, circles, and what an OPTIONAL may leave unbound. */
@@ -126,7 +140,7 @@ test_refused(void)
     /* a product, and what shares two variables */
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?x :q ?y }", NULL);
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?o } }", NULL);
-    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o MINUS { ?s :q ?x FILTER(?x > 5) } }", NULL);
+    check("SELECT (COUNT(*) AS ?n) { ?s :p ?o MINUS { ?s :q ?x FILTER(?x > ?s) } }", NULL);
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?s :q ?x } OPTIONAL { ?x :r ?y } }", NULL);
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x FILTER(?s != ?x) } }", NULL);
     /* a group that needs other values */
@@ -211,8 +225,10 @@ add_group(GRand *rand, GString *out, const char *variable, guint *n_variables, g
         g_string_append(out,
                         PICK(rand, "?v1 :q ?v0 . ", "?v2 :p ?v0 . ", "?v1 :p ?v2 . ", "?v3 :r ?v0 . ", "OPTIONAL { ?v0 :q ?v4 } "));
     if (g_rand_int_range(rand, 0, 6) == 0)
-        g_string_append(out, PICK(rand, "FILTER(?v0 != ?v1) ", "FILTER(?v0 = ?v1) ", "FILTER(isIRI(?v0)) ", "FILTER(?v1 > 3) ",
-                                  "FILTER(isLiteral(?v1)) ", "FILTER(?v0 != :n2) ", "FILTER(?v1 != ?v2) ", "FILTER(!BOUND(?v2)) "));
+        g_string_append(out,
+                        PICK(rand, "FILTER(?v0 != ?v1) ", "FILTER(?v0 = ?v1) ", "FILTER(isIRI(?v0)) ", "FILTER(?v1 > 3) ",
+                             "FILTER(isLiteral(?v1)) ", "FILTER(?v2 > 2) ", "FILTER(?v2 > 2 && isIRI(?v3)) ",
+                             "FILTER(STR(?v3) > \"a\") ", "FILTER(?v0 != :n2) ", "FILTER(?v1 != ?v2) ", "FILTER(!BOUND(?v2)) "));
 }
 
 /* The order of rows is part of what is compared. */
@@ -369,6 +385,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/plan/sqlgen-tally/programs", test_programs);
     g_test_add_func("/plan/sqlgen-tally/pairs", test_pairs);
+    g_test_add_func("/plan/sqlgen-tally/sets", test_sets);
     g_test_add_func("/plan/sqlgen-tally/walks", test_walks);
     g_test_add_func("/plan/sqlgen-tally/distinct", test_distinct);
     g_test_add_func("/plan/sqlgen-tally/numbers", test_numbers);

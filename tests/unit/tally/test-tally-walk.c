@@ -80,6 +80,32 @@ check_walk(sqlite3 *db, const char *program, const char *expected)
     g_assert_cmpstr(result, ==, expected);
 }
 
+/* Sets: as they come, and by SQL. */
+static void
+test_sets(gconstpointer cache_bytes)
+{
+    static const char *const sql[] = {
+        "SELECT value||':'||n FROM queryd_tally('=&v00f01', queryd_tally_ids(100, (SELECT queryd_tally_set(x) FROM (SELECT 12 AS x "
+        "UNION ALL SELECT 8 UNION ALL SELECT 12 UNION ALL SELECT 'a' UNION ALL SELECT 7))))",
+        "SELECT ifnull(group_concat(value),'-')||':'||count(*) FROM queryd_tally('=&v00f01', queryd_tally_ids(100, (SELECT "
+        "queryd_tally_set(1) FROM queryd_quad WHERE 0)))",
+        "SELECT count(*)||':' FROM queryd_tally('=f00', queryd_tally_ids((SELECT queryd_tally_set(o) FROM queryd_quad)))",
+    };
+    static const char *const expected[] = { "8:1", "-:0", "3:" };
+    sqlite3 *db = open_store(GPOINTER_TO_SIZE(cache_bytes));
+
+    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,100,12,0),(4,100,12,0),(12,100,4,0)");
+    for (guint i = 0; i < G_N_ELEMENTS(sql); i++) {
+        sqlite3_stmt *stmt = NULL;
+
+        g_assert_cmpint(sqlite3_prepare_v2(db, sql[i], -1, &stmt, NULL), ==, SQLITE_OK);
+        g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
+        g_assert_cmpstr((const char *) sqlite3_column_text(stmt, 0), ==, expected[i]);
+        (void) sqlite3_finalize(stmt);
+    }
+    (void) sqlite3_close(db);
+}
+
 /* By columns, and by SQL where these do not fit. */
 static void
 test_walks(gconstpointer cache_bytes)
@@ -211,6 +237,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_data_func("/tally/tally-walk/by-columns", GSIZE_TO_POINTER(CACHE_BYTES), test_walks);
     g_test_add_data_func("/tally/tally-walk/by-sql", GSIZE_TO_POINTER(1), test_walks);
+    g_test_add_data_func("/tally/tally-walk/sets", GSIZE_TO_POINTER(CACHE_BYTES), test_sets);
+    g_test_add_data_func("/tally/tally-walk/sets-by-sql", GSIZE_TO_POINTER(1), test_sets);
     g_test_add_func("/tally/tally-walk/gaps", test_gaps);
     return g_test_run();
 }

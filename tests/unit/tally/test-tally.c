@@ -153,41 +153,45 @@ test_pairs(void)
     (void) sqlite3_close(db);
 }
 
+static const char *const wrong[] = { "",
+                                     "=",
+                                     "s00",
+                                     "=s",
+                                     "=s0",
+                                     "=s06",
+                                     "=*s00",
+                                     "=s00s00",
+                                     "=p",
+                                     "=p9",
+                                     "=c00",
+                                     "%s00",
+                                     ":",
+                                     ":.",
+                                     ":.s00",
+                                     "@",
+                                     "@=",
+                                     "@u00",
+                                     "@u00.=",
+                                     "@u00sA00=",
+                                     "@u00sB00.=",
+                                     "@u00sA00.=C",
+                                     "@u00~sA00s00=B",
+                                     "@u00~sA00.sB00.=",
+                                     "%u00sA00.=B",
+                                     "@u00sA00.=BBBBBB",
+                                     "=f0",
+                                     "=f00",
+                                     "=f05",
+                                     ":.u00.",
+                                     ":.s00.=",
+                                     ":s00",
+                                     ":.s06.",
+                                     ":.s00.s00.s00.s00.s00.s00.s00.s00.s00." };
+
 static void
 test_garbage(void)
 {
-    static const char letters[] = "souvSOenpcd*+?-&=#$:.~AB@%012345";
-    static const char *const wrong[] = { "",
-                                         "=",
-                                         "s00",
-                                         "=s",
-                                         "=s0",
-                                         "=s06",
-                                         "=*s00",
-                                         "=s00s00",
-                                         "=p",
-                                         "=p9",
-                                         "=c00",
-                                         "%s00",
-                                         ":",
-                                         ":.",
-                                         ":.s00",
-                                         "@",
-                                         "@=",
-                                         "@u00",
-                                         "@u00.=",
-                                         "@u00sA00=",
-                                         "@u00sB00.=",
-                                         "@u00sA00.=C",
-                                         "@u00~sA00s00=B",
-                                         "@u00~sA00.sB00.=",
-                                         "%u00sA00.=B",
-                                         "@u00sA00.=BBBBBB",
-                                         ":.u00.",
-                                         ":.s00.=",
-                                         ":s00",
-                                         ":.s06.",
-                                         ":.s00.s00.s00.s00.s00.s00.s00.s00.s00." };
+    static const char letters[] = "souvSOenpfcd*+?-&=#$:.~AB@%012345";
     g_autoptr(GRand) rand = g_rand_new_with_seed(1);
     g_autoptr(GString) deep = g_string_new("=");
     sqlite3 *db = open_store(CACHE_BYTES);
