@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define PATIENCE 4 /* times as many pairs may be in the columns as a join would look at quads */
+#define PATIENCE \
+    12 /* times as many pairs may be in the columns as a join would look at quads: a quad takes 250 ns, a stored pair 20 */
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
@@ -421,6 +422,13 @@ group_computed(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows
     return shape;
 }
 
+/* Beside other solutions the program must not run again for each of them. */
+static QdSeal
+get_seal(const QdGenerator *self, gboolean has_key)
+{
+    return self->is_beside ? QD_SEAL_MATERIALIZED : has_key ? QD_SEAL_TABLE : QD_SEAL_PLAIN;
+}
+
 /* The first letter of the program. */
 static char
 get_result(const Need *need, gboolean is_number)
@@ -470,8 +478,8 @@ make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, c
     }
     qd_relation_take_rows(generator, shape, rows);
     if (is_plain || !has_key)
-        return qd_relation_seal(generator, shape, has_key ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
-    return qd_relation_seal_text(generator, shape, qd_relation_write(generator, shape, "SELECT", keys), QD_SEAL_TABLE);
+        return qd_relation_seal(generator, shape, get_seal(generator, has_key));
+    return qd_relation_seal_text(generator, shape, qd_relation_write(generator, shape, "SELECT", keys), get_seal(generator, TRUE));
 }
 
 /* Whether it is the store's default graph, of a query by itself. */
@@ -479,7 +487,7 @@ static gboolean
 is_plain(const QdGenerator *self)
 {
     return self->catalog != NULL && self->graph.kind == QD_NODE_NONE && self->dataset->clause == NULL &&
-           self->dataset->with == NULL && self->outer == NULL && self->seeded == NULL && !self->is_beside &&
+           self->dataset->with == NULL && self->outer == NULL && self->seeded == NULL &&
            (self->parameters == NULL || g_hash_table_size(self->parameters) == 0);
 }
 
@@ -544,7 +552,7 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
         }
     }
     if (is_worth_while(&all, group->children[0], &effort))
-        return qd_relation_seal(self, shape, QD_SEAL_PLAIN);
+        return qd_relation_seal(self, shape, get_seal(self, FALSE));
     self->notes = notes;
     return NULL;
 }
