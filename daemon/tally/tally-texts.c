@@ -12,7 +12,7 @@
 #define KEYS_MIN 1024 /* the dictionary keeps as many of those used last itself */
 #define BYTES_MIN 65536
 #define NEW_SHARE 16 /* of the keys of a later column so few may have no text */
-#define SHARE 4      /* texts of a column take at most this part of the cache */
+#define SHARE 2      /* texts of a column take at most this part of the cache */
 #define ENDS_PER_KEY 2
 
 struct QdTallyTexts {
@@ -66,6 +66,7 @@ texts_new(const QdTallyReading *reading)
 static gboolean
 reserve(QdTallyTexts *self, gsize n_more, const QdTallyReading *reading)
 {
+    const guint64 n_free = reading->cache_bytes / SHARE - MIN(reading->cache_bytes / SHARE, self->n_charged);
     gsize n_capacity = MAX(BYTES_MIN, self->n_capacity);
     char *bytes;
 
@@ -73,7 +74,8 @@ reserve(QdTallyTexts *self, gsize n_more, const QdTallyReading *reading)
         n_capacity *= 2;
     if (n_capacity == self->n_capacity)
         return TRUE;
-    if (!charge(self, n_capacity - self->n_capacity, reading))
+    n_capacity = MIN(n_capacity, self->n_capacity + n_free); /* the last step may be a small one */
+    if (n_capacity < self->n_used + n_more || !charge(self, n_capacity - self->n_capacity, reading))
         return FALSE;
     bytes = g_try_realloc(self->bytes, n_capacity);
     if (bytes == NULL)
@@ -117,12 +119,28 @@ texts_get(const QdTallyTexts *self, gsize i, gint64 id, QdTerm *ret_term)
     };
 }
 
+/* What was reserved and is not used. */
+static void
+trim(QdTallyTexts *self)
+{
+    const gsize n_capacity = MAX(self->n_used, 1);
+    char *bytes = n_capacity < self->n_capacity ? g_try_realloc(self->bytes, n_capacity) : NULL;
+
+    if (bytes == NULL)
+        return;
+    qd_tally_cache_discharge(self->n_capacity - n_capacity);
+    self->n_charged -= self->n_capacity - n_capacity;
+    self->bytes = bytes;
+    self->n_capacity = n_capacity;
+}
+
 /* The keys that the texts are of: a later column may have others. */
 static gboolean
 keep_keys(QdTallyTexts *self, const QdTallyReading *reading)
 {
     const gsize n_bytes = self->n * sizeof *self->keys;
 
+    trim(self);
     if (!charge(self, n_bytes, reading))
         return FALSE;
     self->keys = g_try_malloc(n_bytes);
