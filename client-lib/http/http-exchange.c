@@ -320,8 +320,10 @@ qhttp_exchange_break(QhttpExchange *self)
     g_autoptr(SoupServerMessage) message = NULL;
     g_autoptr(GIOStream) stream = NULL;
 
-    if (self->quick != NULL)
-        qhttp_quick_break(self->quick);
+    if (self->quick != NULL) {
+        qhttp_quick_break(self->quick); /* @self may be gone then */
+        return;
+    }
     if (self->message == NULL)
         return;
 
