@@ -73,8 +73,7 @@ static void
 test_sets(void)
 {
     check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o ; :q ?x FILTER(?x > 3) } GROUP BY ?o", "=O00S01f02");
-    check("SELECT (SUM(?o) AS ?n) { ?s :p ?o ; :q ?x ; :r ?y FILTER(?x > 3) FILTER(?y < 9 && ?o > 2) }",
-          "=O00*S01f02S03f04");
+    check("SELECT (SUM(?o) AS ?n) { ?s :p ?o ; :q ?x ; :r ?y FILTER(?x > 3) FILTER(?y < 9 && ?o > 2) }", "=O00*S01f02S03f04");
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x FILTER(?x > 3) } }", "#-s00S01f02");
     check("SELECT (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?x MINUS { ?o :r ?y FILTER(STRLEN(?y) > 3 && ?y != 4) } }",
           "#S00-s01S02*f03f04");
