@@ -11,6 +11,9 @@
  * A row that was just written is read from the log: 17 calls for one of 64 KiB. They are spared by a mapping. It reaches beyond
  * the file's end, so that it need not grow with it. SQLite reads no frame that is not there, and cuts the log only without
  * readers.
+ *
+ * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
+ * last one has the next one fetched into the cache. A scan takes 0.85 of the time (docs/decisions/sqlite-settings.md).
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -28,6 +31,7 @@
 #define FRAME_HEADER_BYTES 24
 /* A quarter of a second of a disk that takes 8 MiB/s, as a deadline may be late. */
 #define PACE_BYTES (2 << 20)
+#define CACHE_LINE_BYTES 64
 #define VFS_NAME "queryd-log"
 
 typedef struct LogFile {
@@ -47,6 +51,9 @@ typedef struct LogFile {
 } LogFile;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
+static sqlite3_io_methods database_methods;     /* the same, with a fetch of ours */
 static sqlite3_vfs log_vfs;
 
 static sqlite3_vfs *
@@ -306,6 +313,44 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_device_characteristics,
 };
 
+/* Pages of the database ------------------------------------------------------------------------------------------------- */
+
+/* Where the last page that was asked for lies: after the file of the VFS below, where SQLite has room for a LogFile. */
+static char *
+get_last(sqlite3_file *file)
+{
+    return (char *) file + get_below()->szOsFile;
+}
+
+static int
+database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret_data)
+{
+    int r = below_methods->xFetch(file, offset, n_bytes, ret_data);
+    sqlite3_int64 last;
+
+    memcpy(&last, get_last(file), sizeof last);
+    if (r == SQLITE_OK && *ret_data != NULL && offset - last == n_bytes)
+        for (int i = 0; i < n_bytes; i += CACHE_LINE_BYTES) /* no access: the next page may not be there */
+            __builtin_prefetch((const char *) *ret_data + n_bytes + i, 0, 2);
+    memcpy(get_last(file), &offset, sizeof offset);
+    return r;
+}
+
+static void
+watch_pages(sqlite3_file *file)
+{
+    memset(get_last(file), 0, sizeof(sqlite3_int64));
+    pthread_mutex_lock(&mutex);
+    if (below_methods == NULL && file->pMethods->iVersion >= 3) {
+        database_methods = *file->pMethods;
+        database_methods.xFetch = database_fetch;
+        below_methods = file->pMethods;
+    }
+    if (file->pMethods == below_methods)
+        file->pMethods = &database_methods;
+    pthread_mutex_unlock(&mutex);
+}
+
 /* The VFS --------------------------------------------------------------------------------------------------------------- */
 
 static int
@@ -314,8 +359,12 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
     LogFile *self = (LogFile *) file;
     int r;
 
-    if ((flags & SQLITE_OPEN_WAL) == 0)
-        return get_below()->xOpen(get_below(), name, file, flags, ret_flags);
+    if ((flags & SQLITE_OPEN_WAL) == 0) {
+        r = get_below()->xOpen(get_below(), name, file, flags, ret_flags);
+        if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
+            watch_pages(file);
+        return r;
+    }
 
     memset(self, 0, sizeof *self);
     self->file = (sqlite3_file *) (self + 1);

@@ -320,6 +320,55 @@ test_partly_mapped(StoreFixture *self, gconstpointer data)
     g_assert_cmpuint(n_before, <, 200);
 }
 
+/* Rows in their order, and from the last page on, which has no next one. */
+static void
+assert_rows(sqlite3 *db, const char *order, guint n_rows)
+{
+    g_autofree char *sql = g_strdup_printf("SELECT i, length(b), b = zeroblob(1000) FROM t ORDER BY i %s", order);
+    sqlite3_stmt *stmt = NULL;
+    guint n = 0;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    for (; sqlite3_step(stmt) == SQLITE_ROW; n++) {
+        g_assert_cmpint(sqlite3_column_int(stmt, 0), ==, order[0] == 'A' ? n + 1 : n_rows - n);
+        g_assert_cmpint(sqlite3_column_int(stmt, 1), ==, 1000);
+        g_assert_true(sqlite3_column_int(stmt, 2));
+    }
+    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
+    g_assert_cmpuint(n, ==, n_rows);
+}
+
+/* A database that is mapped as far as it goes; SQLite's own VFS reads it alike. */
+static void
+test_pages_ahead(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(self->dir, "pages.db", NULL);
+    const char *const vfs[] = { qd_log_file_get_vfs(), NULL };
+    const sqlite3_io_methods *methods[2];
+
+    for (guint i = 0; i < G_N_ELEMENTS(vfs); i++) {
+        sqlite3_file *file = NULL;
+        sqlite3 *db = NULL;
+        int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+
+        g_assert_cmpint(sqlite3_open_v2(path, &db, flags, vfs[i]), ==, SQLITE_OK);
+        g_assert_cmpint(sqlite3_exec(db,
+                                     "PRAGMA mmap_size=100000000; CREATE TABLE IF NOT EXISTS t(i INTEGER PRIMARY KEY, b BLOB);"
+                                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) "
+                                     "INSERT OR IGNORE INTO t SELECT i, zeroblob(1000) FROM n",
+                                     NULL, NULL, NULL),
+                        ==, SQLITE_OK);
+        assert_rows(db, "ASC", 5000);
+        assert_rows(db, "DESC", 5000);
+        g_assert_cmpint(sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file), ==, SQLITE_OK);
+        methods[i] = file->pMethods;
+        g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    }
+    g_assert_true(methods[0]->xFetch != methods[1]->xFetch);
+    g_assert_true(methods[0]->xRead == methods[1]->xRead);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -330,6 +379,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/paced", StoreFixture, NULL, set_up, test_paced, tear_down);
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
+    g_test_add("/sqlite/log-file/pages-ahead", StoreFixture, NULL, set_up, test_pages_ahead, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
