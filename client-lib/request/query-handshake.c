@@ -165,11 +165,10 @@ gboolean
 query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) failure = g_steal_pointer(&self->room_error);
-    gint64 deadline_usec = query_request_get_room_deadline();
 
     if (query_held_get_n() >= QUERY_HELD_MAX && query_held_reduce(QUERY_HELD_MAX - 1, QUERY_HELD_EARLY_MSEC) && take_idle(self))
         return TRUE;
-    while (failure == NULL || (is_about_room(failure) && query_request_make_room(deadline_usec, cancellable))) {
+    while (failure == NULL || (is_about_room(failure) && query_request_make_room(self, cancellable))) {
         if (failure != NULL && take_idle(self))
             return TRUE;
         g_clear_error(&failure);

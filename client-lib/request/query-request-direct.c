@@ -25,13 +25,12 @@ static gboolean
 start(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GError) failure = NULL;
-    gint64 deadline_usec = query_request_get_room_deadline();
 
     do {
         g_clear_error(&failure);
         self->direct_run = query_direct_start(self->endpoint.direct, self->command, self->schema, self->parameters, self->row,
                                               cancellable, &failure);
-    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(deadline_usec, cancellable));
+    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(self, cancellable));
 
     if (failure != NULL)
         g_propagate_error(error, g_steal_pointer(&failure));

@@ -42,10 +42,11 @@ struct QueryRequest {
     guint32 prepare_serial;
     guint32 fetch_serial; /* 0: not queued yet */
     gboolean was_resent;
-    gboolean is_bound;        /* to its channel */
-    gboolean channel_is_idle; /* although it has failed */
-    GError *room_error;       /* (nullable): why it was refused; it may go again when some open cursor is set aside */
-    GError *prepare_error;    /* known from PREPARE while the answer to its FETCH is still to be read */
+    gboolean is_bound;         /* to its channel */
+    gboolean channel_is_idle;  /* although it has failed */
+    GError *room_error;        /* (nullable): why it was refused; it may go again when some open cursor is set aside */
+    gint64 room_deadline_usec; /* monotonic: it waits for room until then; 0: it has not had to */
+    GError *prepare_error;     /* known from PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
     GArray *counts; /* (nullable) of gint64: what a BATCH has answered so far */
     void (*done)(GTask *task, QueryRequest *self);
@@ -60,19 +61,15 @@ struct QueryRequest {
  */
 QueryStep query_request_step(QueryRequest *self, GError **error);
 
-/* The latest time for query_request_make_room(), monotonic, in microseconds. */
-gint64 query_request_get_room_deadline(void);
-
 /**
  * query_request_make_room:
- * @deadline_usec: of query_request_get_room_deadline()
  *
  * The daemon has refused a channel, or a snapshot on a direct connection. Sets open cursors aside (query-held.h). Cursors that are
- * computing, and requests of other threads, give theirs back by themselves: waits for these for a moment.
+ * computing, and requests of other threads, give theirs back by themselves. It waits a moment for those, in all up to 30 s.
  *
  * Returns: whether to ask again
  */
-gboolean query_request_make_room(gint64 deadline_usec, GCancellable *cancellable);
+gboolean query_request_make_room(QueryRequest *self, GCancellable *cancellable);
 
 /**
  * query_request_connect:

@@ -23,21 +23,26 @@
 
 static gint n_requests; /* (atomic): of the process */
 
-gint64
-query_request_get_room_deadline(void)
+/* No cursor of the process is open, and no other request under way. */
+static gboolean
+is_alone(void)
 {
-    return g_get_monotonic_time() + MAX_WAIT_USEC;
+    return query_held_get_n() == 0 && __atomic_load_n(&n_requests, __ATOMIC_RELAXED) <= 1;
 }
 
 gboolean
-query_request_make_room(gint64 deadline_usec, GCancellable *cancellable)
+query_request_make_room(QueryRequest *self, GCancellable *cancellable)
 {
     guint n_held = query_held_get_n();
-    gboolean is_alone = __atomic_load_n(&n_requests, __ATOMIC_RELAXED) <= 1;
+    gint64 now_usec = g_get_monotonic_time();
 
+    if (self->room_deadline_usec == 0)
+        self->room_deadline_usec = now_usec + MAX_WAIT_USEC;
+    if (now_usec >= self->room_deadline_usec || g_cancellable_is_cancelled(cancellable))
+        return FALSE;
     if (n_held > 0 && query_held_reduce(MIN(n_held, QUERY_HELD_MAX) - 1, QUERY_HELD_LATE_MSEC))
         return TRUE;
-    if ((n_held == 0 && is_alone) || g_get_monotonic_time() >= deadline_usec || g_cancellable_is_cancelled(cancellable))
+    if (is_alone())
         return FALSE;
 
     query_held_wait(WAIT_MSEC);
@@ -184,13 +189,13 @@ fail_and_keep_channel(QueryRequest *self)
 }
 
 /*
- * The daemon has refused the request, with every answer read and nothing executed. When that may be for the open cursors of this
- * process it goes again, after some of them have given theirs up.
+ * The daemon has refused the request, with every answer read and nothing executed. When that may be for the open cursors and
+ * requests of this process it goes again, after some of them have given theirs up.
  */
 static QueryStep
 fail_refused(QueryRequest *self, GError *failure, GError **error)
 {
-    gboolean may_go_again = !self->is_bound && query_held_get_n() > 0 &&
+    gboolean may_go_again = !self->is_bound && !is_alone() &&
                             (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) ||
                              g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED));
 
