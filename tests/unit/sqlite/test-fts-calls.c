@@ -113,12 +113,14 @@ test_ends(void)
 static void
 test_twice(void)
 {
+    g_autofree char *rows = NULL;
     Plain self;
 
     open_both(&self);
     g_assert_true(qd_fts_calls_register(self.ours, NULL));
     execute(self.ours, "INSERT INTO f VALUES('a', 'b')");
-    g_assert_cmpstr(read_all(self.ours, "SELECT highlight(f, 0, '<', '>') FROM f('a')"), ==, "<a>|");
+    rows = read_all(self.ours, "SELECT highlight(f, 0, '<', '>') FROM f('a')");
+    g_assert_cmpstr(rows, ==, "<a>|");
     plain_close(&self);
 }
 

@@ -20,7 +20,8 @@ make_column(GRand *rand, gsize n, guint n_values_max, gboolean is_wide)
 
     g_assert_nonnull(column);
     for (gsize i = 0; i < n;) {
-        const gsize n_values = MIN((gsize) g_rand_int_range(rand, 1, (gint32) n_values_max + 1), n - i);
+        const gsize n_random = (gsize) g_rand_int_range(rand, 1, (gint32) n_values_max + 1); /* MIN() would ask twice */
+        const gsize n_values = MIN(n_random, n - i);
         gint64 value = is_wide ? (gint64) ((guint64) g_rand_int(rand) << 32) - G_MAXINT32 : g_rand_int_range(rand, -50, 50000);
 
         for (gsize k = 0; k < n_values; k++) {
@@ -188,7 +189,8 @@ test_garbage(void)
 
     for (guint i = 0; i < N_GARBAGE; i++) {
         const gsize begin = (gsize) g_rand_int_range(rand, 0, (gint32) n);
-        const gsize n_own = MIN((gsize) g_rand_int_range(rand, 0, 300), n - begin);
+        const gsize n_random = (gsize) g_rand_int_range(rand, 0, 300); /* MIN() would ask twice */
+        const gsize n_own = MIN(n_random, n - begin);
         g_autofree guint8 *bytes = g_malloc(n_own + 1); /* at least one, so that it is no NULL */
         const guint n_faults = n_own > 0 ? (guint) g_rand_int_range(rand, 0, 4) : 0;
 
