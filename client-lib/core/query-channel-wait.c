@@ -18,7 +18,7 @@ static gint n_in_loops; /* atomic */
 
 /*
  * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
- * than another look at the socket would. The core is offered to others each time: the peer may wait for this very one.
+ * than another look at the socket would.
  */
 static gboolean
 may_try_again(QueryChannel *self)
@@ -31,10 +31,8 @@ may_try_again(QueryChannel *self)
         self->awake_until_usec = now_usec + QW_SPIN_USEC;
         return TRUE;
     }
-    if (now_usec < self->awake_until_usec) {
-        (void) sched_yield();
+    if (now_usec < self->awake_until_usec)
         return TRUE;
-    }
 
     self->awake_until_usec = 0;
     qw_spin_note_awake(&self->spin, FALSE);
@@ -88,7 +86,11 @@ query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, 
 gboolean
 query_channel_stay_awake(QueryChannel *self)
 {
-    return g_atomic_int_get(&n_in_loops) == 0 && may_try_again(self);
+    if (g_atomic_int_get(&n_in_loops) > 0 || !may_try_again(self))
+        return FALSE;
+
+    (void) sched_yield(); /* a server waits for two others, and one of them may wait for this very core */
+    return TRUE;
 }
 
 void

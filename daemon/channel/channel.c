@@ -4,8 +4,6 @@
  */
 #include "daemon/channel/channel.h"
 
-#include <sched.h>
-
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -159,10 +157,9 @@ channel_linger(QdChannel *self)
     }
 
     qd_channel_set_state(self, QD_CHANNEL_LINGERING);
-    do {
-        (void) sched_yield();
+    do
         qd_channel_read(self);
-    } while (!qd_channel_has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
+    while (!qd_channel_has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
 
     qd_workers_end_linger(workers);
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
