@@ -92,7 +92,7 @@ static const Bar bars[] = {
     { "ad-hoc text to prepared, same core", "latency", { "queryd, ad-hoc text", "same.p50" }, { KEPT, "same.p50" }, 1.5 },
     { "ad-hoc text to prepared, cross core", "latency", { "queryd, ad-hoc text", "cross.p50" }, { KEPT, "cross.p50" }, 1.5 },
     { "direct mode to direct", "latency", { "direct mode", "same.p50" }, { "direct", "same.p50" }, 1.3 },
-    { "Prepare anew, cross core, us", "latency", { "queryd, Prepare anew", "cross.p50" }, { NULL }, 500 },
+    { "Prepare on a kept bus, cross core, us", "latency", { "queryd, Prepare anew", "cross.p50" }, { NULL }, 500 },
     { "Query by value to an empty call, same",
       "latency",
       { "queryd, Query by value", "same.p50" },

@@ -7,6 +7,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/tally/tally.h"
+#include "tests/unit/tally/tally-store.h"
 
 #define CACHE_BYTES 1048576
 #define PAIRS_DEFAULT "300000" /* of the predicate that is watched */
@@ -16,40 +17,7 @@
 #define GAP_TRIES 3
 #define N_LOOKS_MIN 40u /* of 300,000 pairs; the least was 74 */
 
-static sqlite3 *
-open_store(guint64 cache_bytes)
-{
-    QdTallyTerms *terms;
-    sqlite3 *db = NULL;
-
-    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
-    g_assert_true(qd_tally_register(db, cache_bytes, &terms, NULL));
-    g_assert_cmpint(sqlite3_exec(db,
-                                 "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
-                                 "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
-                                 "CREATE INDEX queryd_quad_posg ON queryd_quad(p,o,s,g);"
-                                 "CREATE TABLE queryd_graph(id INTEGER PRIMARY KEY, n_quads INTEGER);"
-                                 "CREATE TABLE queryd_predicate(id INTEGER PRIMARY KEY, n_quads INTEGER, n_subjects INTEGER, "
-                                 "n_objects INTEGER, tags INTEGER, stamp INTEGER)",
-                                 NULL, NULL, NULL),
-                    ==, SQLITE_OK);
-    return db;
-}
-
-/* As the writer does. */
-static void
-change(sqlite3 *db, const char *sql)
-{
-    g_autofree char *whole = g_strconcat(
-        sql,
-        ";DELETE FROM queryd_predicate; INSERT INTO queryd_predicate SELECT p, count(*), count(DISTINCT s), count(DISTINCT o), -1, "
-        "random() FROM queryd_quad GROUP BY p; DELETE FROM queryd_graph; INSERT INTO queryd_graph SELECT g, count(*) FROM "
-        "queryd_quad "
-        "WHERE g<>0 GROUP BY g",
-        NULL);
-
-    g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
-}
+static QdTallyTerms *terms; /* of the store opened last */
 
 static int
 compare_rows(gconstpointer a, gconstpointer b)
@@ -93,9 +61,9 @@ test_sets(gconstpointer cache_bytes)
         "SELECT count(*)||':' FROM queryd_tally('=f00', queryd_tally_ids((SELECT queryd_tally_set(o) FROM queryd_quad)))",
     };
     static const char *const expected[] = { "8:1", "-:0", "3:" };
-    sqlite3 *db = open_store(GPOINTER_TO_SIZE(cache_bytes));
+    sqlite3 *db = tally_store_open(GPOINTER_TO_SIZE(cache_bytes), &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,100,12,0),(4,100,12,0),(12,100,4,0)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,100,12,0),(4,100,12,0),(12,100,4,0)");
     for (guint i = 0; i < G_N_ELEMENTS(sql); i++) {
         sqlite3_stmt *stmt = NULL;
 
@@ -112,10 +80,11 @@ static void
 test_walks(gconstpointer cache_bytes)
 {
     gboolean is_small = GPOINTER_TO_SIZE(cache_bytes) < CACHE_BYTES;
-    sqlite3 *db = open_store(GPOINTER_TO_SIZE(cache_bytes));
+    sqlite3 *db = tally_store_open(GPOINTER_TO_SIZE(cache_bytes), &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,100,12,0),(4,100,12,0),(12,100,4,0),(8,200,16,0),(8,200,20,0),"
-               "(12,200,16,0),(4,300,8,0),(8,300,4,0),(4,100,4,9)");
+    tally_store_change(
+        db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,100,12,0),(4,100,12,0),(12,100,4,0),(8,200,16,0),(8,200,20,0),"
+            "(12,200,16,0),(4,300,8,0),(8,300,4,0),(4,100,4,9)");
     if (is_small) /* rows of SQL are not summed up */
         check_walk(db, "@u00sA00.=B", "12/4/-:1 4/12/-:1 4/8/-:1 8/12/-:1");
     else
@@ -193,7 +162,7 @@ measure_gaps(const char *n_pairs)
         "#S00o00", "#O00s00",    "#*s00s00",         "#+O00s00S00o00",      "#n00",
         "#O01s00", ":.o00.s00.", "@u00sA00.oB00.=B", "%u00sA00.oB00sA00.=", "@v00oA00.~oA01.=BC"
     };
-    sqlite3 *db = open_store(256 * CACHE_BYTES);
+    sqlite3 *db = tally_store_open(256 * CACHE_BYTES, &terms);
     gint64 longest_usec = 0;
     Gaps gaps = { 0 };
     QdInterrupt interrupt = { .is_always_due = TRUE, .look = note_gap, .data = &gaps };
@@ -202,7 +171,7 @@ measure_gaps(const char *n_pairs)
         "SELECT i*4, 100, (i*7919%%200000)*4, 0 FROM n UNION ALL SELECT i*4000, 200, (i*104729%%1000000)*4, 0 FROM n",
         n_pairs);
 
-    change(db, sql);
+    tally_store_change(db, sql);
     sqlite3_progress_handler(db, 1000, on_progress, &gaps);
     qd_interrupt_begin(&interrupt);
     for (guint i = 0; i < G_N_ELEMENTS(programs); i++) {

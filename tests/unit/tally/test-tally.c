@@ -10,46 +10,13 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/tally/tally-changes.h"
+#include "tests/unit/tally/tally-store.h"
 
 #define N_GARBAGE 20000
 #define CACHE_BYTES 1048576
 #define N_TEXTS 2000
 
 static QdTallyTerms *terms; /* of the store opened last */
-
-static sqlite3 *
-open_store(guint64 cache_bytes)
-{
-    sqlite3 *db = NULL;
-
-    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
-    g_assert_true(qd_tally_register(db, cache_bytes, &terms, NULL));
-    g_assert_cmpint(sqlite3_exec(db,
-                                 "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
-                                 "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
-                                 "CREATE INDEX queryd_quad_posg ON queryd_quad(p,o,s,g);"
-                                 "CREATE TABLE queryd_graph(id INTEGER PRIMARY KEY, n_quads INTEGER);"
-                                 "CREATE TABLE queryd_predicate(id INTEGER PRIMARY KEY, n_quads INTEGER, n_subjects INTEGER, "
-                                 "n_objects INTEGER, tags INTEGER, stamp INTEGER)",
-                                 NULL, NULL, NULL),
-                    ==, SQLITE_OK);
-    return db;
-}
-
-/* As the writer does. */
-static void
-change(sqlite3 *db, const char *sql)
-{
-    g_autofree char *whole = g_strconcat(
-        sql,
-        ";DELETE FROM queryd_predicate; INSERT INTO queryd_predicate SELECT p, count(*), count(DISTINCT s), count(DISTINCT o), -1, "
-        "random() FROM queryd_quad GROUP BY p; DELETE FROM queryd_graph; INSERT INTO queryd_graph SELECT g, count(*) FROM "
-        "queryd_quad "
-        "WHERE g<>0 GROUP BY g",
-        NULL);
-
-    g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
-}
 
 /* "value:n …", of pairs "value/other:n …", or the error. The ids are 100, 200, 300, 0, 4, 8. */
 static char *
@@ -86,10 +53,11 @@ check(sqlite3 *db, const char *program, const char *expected)
 static void
 test_programs(void)
 {
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
-               "(12,200,16,0),(20,300,4,0)");
+    tally_store_change(
+        db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
+            "(12,200,16,0),(20,300,4,0)");
     check(db, "=s00", "-9:1 4:2 8:1");
     check(db, "=o00", "8:2 12:2");
     check(db, "=u00", "-9:1 4:1 8:1");
@@ -114,14 +82,14 @@ test_programs(void)
     check(db, "#S00s01", "0:6");
     check(db, "#s03", "0:0");
     /* another graph's quads are not counted */
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,7),(16,100,8,7)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,8,7),(16,100,8,7)");
     check(db, "#s00", "0:4");
     check(db, "$s00", "0:3");
     check(db, "=p0", "100:4 200:3 300:1");
-    change(db, "DELETE FROM queryd_quad WHERE s=4 AND g=0");
+    tally_store_change(db, "DELETE FROM queryd_quad WHERE s=4 AND g=0");
     check(db, "=s00", "-9:1 8:1");
     check(db, "=p0", "100:2 200:3 300:1");
-    change(db, "DELETE FROM queryd_quad");
+    tally_store_change(db, "DELETE FROM queryd_quad");
     check(db, "=s00", "");
     check(db, "=p0", "");
     (void) sqlite3_close(db);
@@ -130,10 +98,11 @@ test_programs(void)
 static void
 test_pairs(void)
 {
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
-               "(12,200,16,0),(20,300,4,0)");
+    tally_store_change(
+        db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(4,100,12,0),(8,100,8,0),(-9,100,12,0),(8,200,16,0),(8,200,20,0),"
+            "(12,200,16,0),(20,300,4,0)");
     check(db, ":.s00.", "-9/12:1 4/8:1 4/12:1 8/8:1");
     check(db, ":.o00.", "8/4:1 8/8:1 12/-9:1 12/4:1");
     check(db, ":.s00.s01.", "-9/16:1 4/16:2 4/20:1 8/16:1 8/20:1");
@@ -148,7 +117,7 @@ test_pairs(void)
     check(db, ":.s03.s01.", "");
     check(db, ":.s00.s03.", "");
     check(db, ":.o02.o02.", "");
-    change(db, "DELETE FROM queryd_quad");
+    tally_store_change(db, "DELETE FROM queryd_quad");
     check(db, ":.s00.s01.", "");
     (void) sqlite3_close(db);
 }
@@ -194,9 +163,9 @@ test_garbage(void)
     static const char letters[] = "souvSOenpfcd*+?-&=#$:.~AB@%012345";
     g_autoptr(GRand) rand = g_rand_new_with_seed(1);
     g_autoptr(GString) deep = g_string_new("=");
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
     for (guint i = 0; i < G_N_ELEMENTS(wrong); i++)
         check(db, wrong[i], "queryd_tally: not a program and its ids");
     for (guint i = 0; i < 10000; i++)
@@ -224,9 +193,9 @@ test_garbage(void)
 static void
 test_unstamped(void)
 {
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
 
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
     g_assert_cmpint(sqlite3_exec(db, "ALTER TABLE queryd_predicate DROP COLUMN stamp", NULL, NULL, NULL), ==, SQLITE_OK);
     check(db, "=S00s01", "4:1");
     check(db, "=S01s00", "8:1");
@@ -249,12 +218,13 @@ end_at_once(void *data)
 static void
 test_large(void)
 {
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
     QdInterrupt interrupt = { .is_always_due = TRUE, .look = end_at_once };
     g_autofree char *sums = NULL;
 
-    change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) INSERT OR IGNORE INTO queryd_quad "
-               "SELECT (i*7919%5000)*4-(i%7=0)*9000000000000000000, 100, (i*104729%3000)*4-(i%5=0)*9000000000000000000, 0 FROM n");
+    tally_store_change(
+        db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000) INSERT OR IGNORE INTO queryd_quad "
+            "SELECT (i*7919%5000)*4-(i%7=0)*9000000000000000000, 100, (i*104729%3000)*4-(i%5=0)*9000000000000000000, 0 FROM n");
     sums = run(db, "#S00o00");
     g_assert_cmpstr(sums, !=, "0:0");
     g_assert_cmpint(
@@ -271,7 +241,7 @@ test_large(void)
                                  "INSERT INTO same SELECT * FROM joined EXCEPT SELECT * FROM result",
                                  NULL, NULL, NULL),
                     ==, SQLITE_OK);
-    change(db, "INSERT INTO queryd_quad SELECT 4, 200, count(*), 0 FROM same");
+    tally_store_change(db, "INSERT INTO queryd_quad SELECT 4, 200, count(*), 0 FROM same");
     check(db, "=d0104", "0:1"); /* how many rows differ */
 
     qd_interrupt_begin(&interrupt);
@@ -281,10 +251,10 @@ test_large(void)
     (void) sqlite3_close(db);
 
     /* what does not fit is joined by SQLite, and the rest does not depend on the cache */
-    db = open_store(200);
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
+    db = tally_store_open(200, &terms);
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,8,0),(8,200,4,0)");
     check(db, "=S00s01", "4:1");
-    change(
+    tally_store_change(
         db,
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20) INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
     check(db, "#s00", "0:21");
@@ -357,11 +327,11 @@ test_without_room(void)
     const char *sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300) INSERT OR IGNORE INTO queryd_quad "
                       "SELECT (i*7919%31)*4, 100+100*(i%3), (i*104729%23)*4, i%11=0 FROM n";
     g_autoptr(GRand) rand = g_rand_new_with_seed(7);
-    sqlite3 *db = open_store(CACHE_BYTES);
-    sqlite3 *small = open_store(8);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
+    sqlite3 *small = tally_store_open(8, &terms);
 
-    change(db, sql);
-    change(small, sql);
+    tally_store_change(db, sql);
+    tally_store_change(small, sql);
     for (guint i = 0; i < N_GARBAGE / 10; i++) {
         g_autoptr(GString) program = g_string_new(i % 5 == 0 ? "#" : i % 5 == 1 ? "$" : "=");
         g_autofree char *by_columns = NULL;
@@ -391,11 +361,11 @@ test_too_many(void)
     const guint64 caches[] = { CACHE_BYTES, 8 };
 
     for (guint i = 0; i < G_N_ELEMENTS(caches); i++) {
-        sqlite3 *db = open_store(caches[i]);
+        sqlite3 *db = tally_store_open(caches[i], &terms);
         g_autoptr(GString) program = g_string_new("#");
 
-        change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<40) INSERT INTO queryd_quad "
-                   "SELECT 4,100,i*4,0 FROM n UNION ALL SELECT i*4,200,4,0 FROM n");
+        tally_store_change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<40) INSERT INTO queryd_quad "
+                               "SELECT 4,100,i*4,0 FROM n UNION ALL SELECT i*4,200,4,0 FROM n");
         for (guint k = 0; k < 12; k++)
             g_string_append(program, "S00S01");
         g_string_append(program, "s00");
@@ -422,9 +392,9 @@ test_many_in_use(void)
     for (guint i = 0; i < n; i++) {
         int r;
 
-        stores[i] = open_store(100000); /* a column takes 40,080 */
-        change(stores[i], "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
-                          "INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
+        stores[i] = tally_store_open(100000, &terms); /* a column takes 40,080 */
+        tally_store_change(stores[i], "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) "
+                                      "INSERT INTO queryd_quad SELECT i,100,i,0 FROM n");
         g_assert_cmpint(sqlite3_prepare_v2(stores[i], "SELECT value, n FROM queryd_tally('=o00', queryd_tally_ids(100))", -1,
                                            &statements[i], NULL),
                         ==, SQLITE_OK);
@@ -501,13 +471,13 @@ static void
 test_texts(void)
 {
     const QdTallyPairChange pairs[] = { { 8, 6000, FALSE }, { 12, 12, TRUE } };
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
     QdTerm found;
     gint64 stamp;
 
-    change(db,
-           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
-           "SELECT i*4, 100, CASE WHEN i%2 THEN i*4 ELSE -i*4 END, 0 FROM n UNION ALL SELECT i*4, 200, i*4, 0 FROM n WHERE i%7=0");
+    tally_store_change(
+        db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
+            "SELECT i*4, 100, CASE WHEN i%2 THEN i*4 ELSE -i*4 END, 0 FROM n UNION ALL SELECT i*4, 200, i*4, 0 FROM n WHERE i%7=0");
     g_assert_false(qd_tally_terms_find(terms, 4, &found));
     g_assert_cmpuint(look_up_terms(db, "=o00", 100), ==, 0); /* some were not looked up */
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
@@ -516,21 +486,21 @@ test_texts(void)
     g_assert_cmpuint(look_up_terms(db, "=O00s01", G_MAXUINT), ==, 143); /* of some of its keys */
     g_assert_cmpuint(look_up_terms(db, "=s00", G_MAXUINT), ==, 0);      /* the other column */
     g_assert_cmpuint(look_up_terms(db, "=*s00s01", G_MAXUINT), ==, 0);  /* no column */
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,9000,0)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,9000,0)");
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2 + 1);
     /* a column that is made of this one has its texts */
     stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
-    change(db, "INSERT INTO queryd_quad VALUES (8,100,6000,0); DELETE FROM queryd_quad WHERE p=100 AND o=12");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (8,100,6000,0); DELETE FROM queryd_quad WHERE p=100 AND o=12");
     qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), pairs, G_N_ELEMENTS(pairs));
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2);
     g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, N_TEXTS / 2);
     (void) sqlite3_close(db);
 
     for (guint i = 0; i < 2; i++) { /* texts may take half of it, and take 16 bytes each and their letters */
-        db = open_store(i == 0 ? 90000 : 140000);
-        change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
-                   "SELECT i*4, 100, i*4, 0 FROM n");
+        db = tally_store_open(i == 0 ? 90000 : 140000, &terms);
+        tally_store_change(db, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<2000) INSERT INTO queryd_quad "
+                               "SELECT i*4, 100, i*4, 0 FROM n");
         g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, 0);
         g_assert_cmpuint(look_up_terms(db, "=o00", G_MAXUINT), ==, i == 0 ? 0 : N_TEXTS);
         check(db, "#o00", "0:2000");
@@ -561,7 +531,7 @@ change_few(sqlite3 *db, GRand *rand, guint n)
         if (sqlite3_changes(db) > 0)
             g_array_append_val(pairs, pair);
     }
-    change(db, "SELECT 1");
+    tally_store_change(db, "SELECT 1");
     qd_tally_changes_note(before, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"),
                           (const QdTallyPairChange *) pairs->data, pairs->len);
 }
@@ -585,12 +555,12 @@ static void
 test_changes(void)
 {
     g_autoptr(GRand) rand = g_rand_new_with_seed(3);
-    sqlite3 *db = open_store(CACHE_BYTES);
+    sqlite3 *db = tally_store_open(CACHE_BYTES, &terms);
     const QdTallyPairChange false_pair = { 4, 99001, FALSE };
     gint64 stamp;
 
     g_assert_false(qd_tally_changes_are_wanted());
-    change(db, "INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(8,100,13,0)");
+    tally_store_change(db, "INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(8,100,13,0)");
     check(db, "#s00", "0:3");
     for (guint i = 0; i < 400; i++) {
         g_autofree char *by_subject = NULL;
@@ -608,15 +578,15 @@ test_changes(void)
     g_assert_true(qd_tally_changes_are_wanted());
 
     /* that they are used: a pair that the file does not have */
-    change(db, "DELETE FROM queryd_quad; INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(12,100,13,7)");
+    tally_store_change(db, "DELETE FROM queryd_quad; INSERT INTO queryd_quad VALUES (4,100,9,0),(8,100,9,0),(12,100,13,7)");
     check(db, "=s00", "4:1 8:1");
     stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
-    change(db, "SELECT 1");
+    tally_store_change(db, "SELECT 1");
     qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), &false_pair, 1);
     check(db, "=s00", "4:2 8:1");
     /* what would be more than there is room for is read from the file */
     stamp = get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100");
-    change(db, "DELETE FROM queryd_quad WHERE g=7");
+    tally_store_change(db, "DELETE FROM queryd_quad WHERE g=7");
     qd_tally_changes_note(stamp, get_number(db, "SELECT stamp FROM queryd_predicate WHERE id=100"), NULL, 0);
     check(db, "=s00", "4:1 8:1");
     (void) sqlite3_close(db);

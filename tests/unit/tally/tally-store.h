@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The tables of a store that tallies read, in memory, for their tests.
+ */
+#pragma once
+
+#include "daemon/tally/tally.h"
+
+/* The caller closes it. */
+static inline sqlite3 *
+tally_store_open(guint64 cache_bytes, QdTallyTerms **ret_terms)
+{
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_true(qd_tally_register(db, cache_bytes, ret_terms, NULL));
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "CREATE TABLE queryd_quad(s INTEGER NOT NULL, p INTEGER NOT NULL, o INTEGER NOT NULL, "
+                                 "g INTEGER NOT NULL, PRIMARY KEY(s,p,o,g)) WITHOUT ROWID;"
+                                 "CREATE INDEX queryd_quad_posg ON queryd_quad(p,o,s,g);"
+                                 "CREATE TABLE queryd_graph(id INTEGER PRIMARY KEY, n_quads INTEGER);"
+                                 "CREATE TABLE queryd_predicate(id INTEGER PRIMARY KEY, n_quads INTEGER, n_subjects INTEGER, "
+                                 "n_objects INTEGER, tags INTEGER, stamp INTEGER)",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    return db;
+}
+
+/* As the writer does. */
+static inline void
+tally_store_change(sqlite3 *db, const char *sql)
+{
+    g_autofree char *whole = g_strconcat(
+        sql,
+        ";DELETE FROM queryd_predicate; INSERT INTO queryd_predicate SELECT p, count(*), count(DISTINCT s), count(DISTINCT o), -1, "
+        "random() FROM queryd_quad GROUP BY p; DELETE FROM queryd_graph; INSERT INTO queryd_graph SELECT g, count(*) FROM "
+        "queryd_quad "
+        "WHERE g<>0 GROUP BY g",
+        NULL);
+
+    g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
+}
