@@ -38,6 +38,12 @@ qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id)
     return TRUE;
 }
 
+gboolean
+qd_tally_is_at_link(const QdTallyReadState *self)
+{
+    return (self->at[0] == 's' || self->at[0] == 'o') && g_ascii_isupper(self->at[1]);
+}
+
 /* A column as @what says, and what comes from it. */
 static int
 run_column(Machine *self, char what, QdTallyVector *ret_vector)
@@ -244,12 +250,6 @@ read_level(Machine *self, guint *ret_level)
     return TRUE;
 }
 
-static gboolean
-is_at_link(const Machine *self)
-{
-    return (self->state.at[0] == 's' || self->state.at[0] == 'o') && g_ascii_isupper(self->state.at[1]);
-}
-
 static int
 run_link(Machine *self, QdTallyWalk *walk)
 {
@@ -276,11 +276,11 @@ run_level(Machine *self, QdTallyWalk *walk)
     int r;
 
     self->state.at += is_optional ? 1 : 0;
-    if (!is_at_link(self) || !qd_tally_walk_add_level(walk, is_optional))
+    if (!qd_tally_is_at_link(&self->state) || !qd_tally_walk_add_level(walk, is_optional))
         return SQLITE_RANGE;
     do
         r = run_link(self, walk);
-    while (r == SQLITE_OK && is_at_link(self));
+    while (r == SQLITE_OK && qd_tally_is_at_link(&self->state));
     if (r == SQLITE_OK)
         r = run_weights(self, &weights, &is_weighted);
     if (r == SQLITE_OK && is_weighted)

@@ -47,6 +47,8 @@ typedef struct QdTallyReadState {
 
 /* The next id; FALSE: there is none. */
 gboolean qd_tally_read_id(QdTallyReadState *self, gint64 *ret_id);
+/* Whether a link of a walk comes next. */
+gboolean qd_tally_is_at_link(const QdTallyReadState *self);
 
 /* One of these. */
 typedef struct QdTallyResult {

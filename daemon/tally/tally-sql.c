@@ -235,12 +235,6 @@ read_variable(Writer *self, const Walk *walk, const char **ret_column)
     return TRUE;
 }
 
-static gboolean
-is_at_link(const Writer *self)
-{
-    return (self->state.at[0] == 's' || self->state.at[0] == 'o') && g_ascii_isupper(self->state.at[1]);
-}
-
 /* @column (nullable): of the variable that it leads to, where another link has it. Returns: that column; NULL: it is no link */
 static char *
 write_link(Writer *self, Walk *walk, const char *join, const char *column)
@@ -268,14 +262,14 @@ write_level(Writer *self, Walk *walk)
     guint part;
 
     self->state.at += is_optional ? 1 : 0;
-    if (!is_at_link(self) || walk->n_variables == QD_TALLY_LEVELS_MAX)
+    if (!qd_tally_is_at_link(&self->state) || walk->n_variables == QD_TALLY_LEVELS_MAX)
         return FALSE;
     do {
         char *next = write_link(self, walk, is_optional ? "LEFT JOIN" : "JOIN", column);
 
         g_free(column);
         column = next;
-    } while (column != NULL && is_at_link(self));
+    } while (column != NULL && qd_tally_is_at_link(&self->state));
     if (column == NULL)
         return FALSE;
     if (*self->state.at == '.') {
