@@ -7,6 +7,7 @@
 #include "client-lib/query-store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 
 #define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."
 #define SERVICE_SUFFIX ".service"
+#define LOCK_NAME "lock" /* as in daemon/store/database.c */
 #define STOP_SECONDS 15 /* the daemon needs 10 at most */
 #define POLL_USEC 20000
 
@@ -170,9 +172,25 @@ find_process(GDBusConnection *bus, const char *bus_name)
     return process;
 }
 
+/* The daemon gives up its name first, and copies its log into the file afterwards. It has the lock until its end. */
+static gboolean
+is_locked(const char *folder)
+{
+    g_autofree char *path = g_build_filename(folder, LOCK_NAME, NULL);
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    int fd = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    gboolean ok;
+
+    if (fd < 0)
+        return FALSE;
+    ok = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    (void) close(fd);
+    return ok;
+}
+
 /* By SIGTERM. */
 static gboolean
-stop_daemon(GDBusConnection *bus, const char *name, GCancellable *cancellable, GError **error)
+stop_daemon(GDBusConnection *bus, const char *name, const char *folder, GCancellable *cancellable, GError **error)
 {
     g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
     gint64 end = g_get_monotonic_time() + STOP_SECONDS * G_USEC_PER_SEC;
@@ -180,12 +198,12 @@ stop_daemon(GDBusConnection *bus, const char *name, GCancellable *cancellable, G
 
     if (process != 0 && kill((pid_t) process, SIGTERM) < 0)
         return fail(error, errno, "cannot stop the daemon of store", name);
-    while (process != 0 && find_process(bus, bus_name) == process) {
+    while ((process != 0 && find_process(bus, bus_name) == process) || is_locked(folder)) {
         if (g_cancellable_set_error_if_cancelled(cancellable, error))
             return FALSE;
         if (g_get_monotonic_time() > end) {
-            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s', process %u, has not ended within %d s",
-                        name, process, STOP_SECONDS);
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s' has not ended within %d s: '%s' is in use",
+                        name, STOP_SECONDS, folder);
             return FALSE;
         }
         g_usleep(POLL_USEC);
@@ -197,7 +215,7 @@ stop_daemon(GDBusConnection *bus, const char *name, GCancellable *cancellable, G
 static int
 delete_entry(const char *path, const struct stat *status, int type, struct FTW *position)
 {
-    return remove(path);
+    return remove(path) == 0 || errno == ENOENT ? 0 : -1;
 }
 
 gboolean
@@ -218,7 +236,7 @@ query_store_remove(const char *name, gboolean deletes_data, GCancellable *cancel
         return fail(error, errno, "cannot remove store", name);
     bus = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, error);
     reloaded = bus != NULL ? call_bus(bus, "ReloadConfig", NULL, "()", cancellable, error) : NULL;
-    if (reloaded == NULL || !stop_daemon(bus, name, cancellable, error))
+    if (reloaded == NULL || !stop_daemon(bus, name, folder, cancellable, error))
         return FALSE;
     if (deletes_data && nftw(folder, delete_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)
         return fail(error, errno, "cannot delete", folder);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """queryctl against the activated daemon: verbs, formats with exact bytes, options in any order, exit codes, pipes."""
+import fcntl
 import json
 import os
 import signal
@@ -532,6 +533,21 @@ def test_store_remove(ctl):
     assert not os.path.exists(directory)
     assert "No such file" in ctl.fails(QUERY, "store", "remove", "short")
     ctl.fails(USAGE, "store", "remove", "default")
+
+
+def test_store_remove_waits_for_the_lock(ctl):
+    """A daemon gives up its name before it has copied its log: files came and went while they were deleted."""
+    ctl("store", "create", "held")
+    directory = os.path.join(ctl.world.data_home, "queryd/stores/held")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, "lock"), "w", encoding="ascii") as lock:
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        remover = ctl.start("store", "remove", "held", "--delete")
+        with pytest.raises(subprocess.TimeoutExpired):
+            remover.wait(timeout=1)
+        assert os.path.exists(lock.name)
+    assert remover.wait(timeout=30 * SLOWER) == 0
+    assert not os.path.exists(directory)
 
 
 def test_store_import(ctl, tmp_path):
