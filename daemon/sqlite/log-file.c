@@ -12,6 +12,9 @@
  * the file's end, so that it need not grow with it. SQLite reads no frame that is not there, and cuts the log only without
  * readers.
  *
+ * A sync of a file that has grown waits for its file system's journal, too. A small commit takes twice the time. So a log grows by
+ * as much as it has, with zeros, which are no frame. A daemon that has just started, or rested, has a new log.
+ *
  * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
  * last one has the next one fetched into the cache. A scan takes 0.85 of the time (docs/decisions/sqlite-settings.md).
  */
@@ -31,6 +34,9 @@
 #define FRAME_HEADER_BYTES 24
 /* A quarter of a second of a disk that takes 8 MiB/s, as a deadline may be late. */
 #define PACE_BYTES (2 << 20)
+#define MIN_GROWTH_BYTES (1 << 14)
+#define MAX_GROWTH_BYTES (1 << 20)
+#define ZEROS_BYTES (1 << 16)
 #define CACHE_LINE_BYTES 64
 #define VFS_NAME "queryd-log"
 
@@ -42,6 +48,7 @@ typedef struct LogFile {
     sqlite3_int64 offset; /* of what is gathered */
     sqlite3_int64 end;    /* of the pages written; a header before it is rewritten, without its page */
     int ends_commit;      /* the frame whose header came last */
+    sqlite3_int64 n_grown_bytes; /* of the file, with zeros behind the frames */
     const char *map;      /* (nullable) */
     sqlite3_int64 n_map_bytes;
     sqlite3_int64 n_known_bytes; /* of the file, when it was last asked */
@@ -142,6 +149,26 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
     return SQLITE_OK;
 }
 
+/* Before a sync, so once for each commit of whatever size. Without room it stays as it is. */
+static void
+grow(LogFile *self)
+{
+    static const char zeros[ZEROS_BYTES];
+    const sqlite3_io_methods *methods = self->file->pMethods;
+    sqlite3_int64 until = self->end + CLAMP(self->end, MIN_GROWTH_BYTES, MAX_GROWTH_BYTES);
+
+    if (self->end <= self->n_grown_bytes || methods->xFileSize(self->file, &self->n_grown_bytes) != SQLITE_OK ||
+        self->end < self->n_grown_bytes)
+        return;
+
+    self->n_grown_bytes = until;
+    for (sqlite3_int64 i = self->end; i < until; i += ZEROS_BYTES)
+        if (methods->xWrite(self->file, zeros, (int) MIN(until - i, ZEROS_BYTES), i) != SQLITE_OK) {
+            (void) methods->xTruncate(self->file, self->end);
+            return;
+        }
+}
+
 /* Reading --------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -226,6 +253,7 @@ log_truncate(sqlite3_file *file, sqlite3_int64 size)
 
     self->end = 0;
     self->n_known_bytes = 0;
+    self->n_grown_bytes = 0;
     return r == SQLITE_OK ? self->file->pMethods->xTruncate(self->file, size) : r;
 }
 
@@ -236,6 +264,8 @@ log_sync(sqlite3_file *file, int flags)
     int r = write_gathered(self);
 
     self->n_unpaced_bytes = 0;
+    if (r == SQLITE_OK)
+        grow(self);
     return r == SQLITE_OK ? self->file->pMethods->xSync(self->file, flags) : r;
 }
 

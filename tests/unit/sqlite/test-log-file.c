@@ -3,6 +3,7 @@
  * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
  * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
  * without calls, and that a transaction waits for the disk while it writes. And that VACUUM can be ended.
+ * And that a new log seldom grows.
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -126,15 +127,16 @@ assert_sum(StoreFixture *self, gint64 expected)
 static void
 test_few_calls(StoreFixture *self, gconstpointer data)
 {
-    store_execute(self->writer, "INSERT INTO t VALUES(1, randomblob(65536))");
+    /* the log has grown */
+    store_execute(self->writer, "INSERT INTO t VALUES(1, randomblob(3000000)); PRAGMA wal_checkpoint(RESTART)");
     n_writes = 0;
     store_execute(self->writer, "INSERT INTO t VALUES(2, randomblob(65536))");
-    g_assert_cmpuint(n_writes, ==, 1);
+    g_assert_cmpuint(n_writes, <=, 2); /* the log's header, too */
     n_writes = 0;
     store_execute(self->writer, "INSERT INTO t VALUES(3, randomblob(1048576))");
     g_assert_cmpuint(n_writes, >=, 8);
     g_assert_cmpuint(n_writes, <=, 10);
-    assert_sum(self, 3 * 65536 + 3 * 1048576);
+    assert_sum(self, 3000000 + 2 * 65536 + 3 * 1048576);
 }
 
 /* Pages leave the cache before the commit, are read back, and are written again: then SQLite computes checksums again. */
@@ -210,6 +212,44 @@ test_paced(StoreFixture *self, gconstpointer data)
     for (guint i = 0; i < 100; i++)
         store_execute(self->writer, "REPLACE INTO t VALUES(1, zeroblob(50000))");
     g_assert_cmpuint(n_waits, ==, 0);
+}
+
+static gint64
+get_log_bytes(StoreFixture *self)
+{
+    g_autofree char *path = g_build_filename(self->dir, "queryd.db-wal", NULL);
+    GStatBuf status;
+
+    g_assert_cmpint(g_stat(path, &status), ==, 0);
+    return status.st_size;
+}
+
+/* A new log grows a few times, not with each commit. Where the disk has no room for that, the commit is there all the same. */
+static void
+test_grows(StoreFixture *self, gconstpointer data)
+{
+    guint n_grown = 0;
+
+    store_execute(self->writer, "PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=FULL");
+    for (gint64 i = 1, size = 0; i <= 400; i++) {
+        store_execute(self->writer, "REPLACE INTO t VALUES(1, zeroblob(3000))");
+        n_grown += get_log_bytes(self) != size;
+        size = get_log_bytes(self);
+    }
+    g_assert_cmpint(get_log_bytes(self), >, 400 * 4096);
+    g_assert_cmpuint(n_grown, >, 3);
+    g_assert_cmpuint(n_grown, <, 15);
+    assert_sum(self, 3000);
+    store_execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    n_writes_left = 2; /* the log's header, then zeros */
+    was_hit = FALSE;
+    store_execute(self->writer, "REPLACE INTO t VALUES(1, zeroblob(2000))");
+    n_writes_left = 0;
+    g_assert_true(was_hit);
+    g_assert_cmpint((get_log_bytes(self) - 32) % (4096 + 24), ==, 0);
+    assert_sum(self, 2000);
+    store_execute(self->writer, "REPLACE INTO t VALUES(1, zeroblob(1000))");
+    assert_sum(self, 1000);
 }
 
 static gboolean
@@ -377,6 +417,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/spilled", StoreFixture, NULL, set_up, test_spilled, tear_down);
     g_test_add("/sqlite/log-file/relaxed", StoreFixture, NULL, set_up, test_relaxed, tear_down);
     g_test_add("/sqlite/log-file/paced", StoreFixture, NULL, set_up, test_paced, tear_down);
+    g_test_add("/sqlite/log-file/grows", StoreFixture, NULL, set_up, test_grows, tear_down);
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/pages-ahead", StoreFixture, NULL, set_up, test_pages_ahead, tear_down);
