@@ -22,7 +22,7 @@
 #define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."
 #define SERVICE_SUFFIX ".service"
 #define LOCK_NAME "lock" /* as in daemon/store/database.c */
-#define STOP_SECONDS 15 /* the daemon needs 10 at most */
+#define STOP_SECONDS 15  /* the daemon needs 10 at most */
 #define POLL_USEC 20000
 
 static gboolean
@@ -202,8 +202,8 @@ stop_daemon(GDBusConnection *bus, const char *name, const char *folder, GCancell
         if (g_cancellable_set_error_if_cancelled(cancellable, error))
             return FALSE;
         if (g_get_monotonic_time() > end) {
-            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "the daemon of store '%s' has not ended within %d s: '%s' is in use",
-                        name, STOP_SECONDS, folder);
+            g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+                        "the daemon of store '%s' has not ended within %d s: '%s' is in use", name, STOP_SECONDS, folder);
             return FALSE;
         }
         g_usleep(POLL_USEC);

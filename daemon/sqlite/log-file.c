@@ -45,11 +45,11 @@ typedef struct LogFile {
     sqlite3_file *file; /* of the VFS below, after this struct */
     char *gathered;     /* (nullable): from the first frame on */
     int n_gathered;
-    sqlite3_int64 offset; /* of what is gathered */
-    sqlite3_int64 end;    /* of the pages written; a header before it is rewritten, without its page */
-    int ends_commit;      /* the frame whose header came last */
+    sqlite3_int64 offset;        /* of what is gathered */
+    sqlite3_int64 end;           /* of the pages written; a header before it is rewritten, without its page */
+    int ends_commit;             /* the frame whose header came last */
     sqlite3_int64 n_grown_bytes; /* of the file, with zeros behind the frames */
-    const char *map;      /* (nullable) */
+    const char *map;             /* (nullable) */
     sqlite3_int64 n_map_bytes;
     sqlite3_int64 n_known_bytes; /* of the file, when it was last asked */
     const char *path;            /* (nullable): SQLite's, as long as the file is open */
