@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/access.h"
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/guard/opened-tables.h"

@@ -2,7 +2,7 @@
 /*
  * Opening and hardening of connections; transactions.
  */
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 
 #include <string.h>

@@ -14,9 +14,6 @@
  *
  * A sync of a file that has grown waits for its file system's journal, too. A small commit takes twice the time. So a log grows by
  * as much as it has, with zeros, which are no frame. A daemon that has just started, or rested, has a new log.
- *
- * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
- * last one has the next one fetched into the cache. A scan takes 0.85 of the time (docs/decisions/sqlite-settings.md).
  */
 #include "daemon/sqlite/log-file.h"
 
@@ -28,6 +25,7 @@
 #include <unistd.h>
 
 #include "daemon/base/interrupt.h"
+#include "daemon/sqlite/page-ahead.h"
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
@@ -37,7 +35,6 @@
 #define MIN_GROWTH_BYTES (1 << 14)
 #define MAX_GROWTH_BYTES (1 << 20)
 #define ZEROS_BYTES (1 << 16)
-#define CACHE_LINE_BYTES 64
 #define VFS_NAME "queryd-log"
 
 typedef struct LogFile {
@@ -48,7 +45,7 @@ typedef struct LogFile {
     sqlite3_int64 offset;        /* of what is gathered */
     sqlite3_int64 end;           /* of the pages written; a header before it is rewritten, without its page */
     int ends_commit;             /* the frame whose header came last */
-    sqlite3_int64 n_grown_bytes; /* of the file, with zeros behind the frames */
+    sqlite3_int64 n_grown_bytes; /* of the file, with zeros after the frames */
     const char *map;             /* (nullable) */
     sqlite3_int64 n_map_bytes;
     sqlite3_int64 n_known_bytes; /* of the file, when it was last asked */
@@ -58,9 +55,6 @@ typedef struct LogFile {
 } LogFile;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
-static sqlite3_io_methods database_methods;     /* the same, with a fetch of ours */
 static sqlite3_vfs log_vfs;
 
 static sqlite3_vfs *
@@ -149,7 +143,7 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
     return SQLITE_OK;
 }
 
-/* Before a sync, so once for each commit of whatever size. Without room it stays as it is. */
+/* Before a sync, so once for each commit. Without room it stays as it is. */
 static void
 grow(LogFile *self)
 {
@@ -343,44 +337,6 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_device_characteristics,
 };
 
-/* Pages of the database ------------------------------------------------------------------------------------------------- */
-
-/* Where the last page that was asked for lies: after the file of the VFS below, where SQLite has room for a LogFile. */
-static char *
-get_last(sqlite3_file *file)
-{
-    return (char *) file + get_below()->szOsFile;
-}
-
-static int
-database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret_data)
-{
-    int r = below_methods->xFetch(file, offset, n_bytes, ret_data);
-    sqlite3_int64 last;
-
-    memcpy(&last, get_last(file), sizeof last);
-    if (r == SQLITE_OK && *ret_data != NULL && offset - last == n_bytes)
-        for (int i = 0; i < n_bytes; i += CACHE_LINE_BYTES) /* no access: the next page may not be there */
-            __builtin_prefetch((const char *) *ret_data + n_bytes + i, 0, 2);
-    memcpy(get_last(file), &offset, sizeof offset);
-    return r;
-}
-
-static void
-watch_pages(sqlite3_file *file)
-{
-    memset(get_last(file), 0, sizeof(sqlite3_int64));
-    pthread_mutex_lock(&mutex);
-    if (below_methods == NULL && file->pMethods->iVersion >= 3) {
-        database_methods = *file->pMethods;
-        database_methods.xFetch = database_fetch;
-        below_methods = file->pMethods;
-    }
-    if (file->pMethods == below_methods)
-        file->pMethods = &database_methods;
-    pthread_mutex_unlock(&mutex);
-}
-
 /* The VFS --------------------------------------------------------------------------------------------------------------- */
 
 static int
@@ -392,7 +348,7 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
     if ((flags & SQLITE_OPEN_WAL) == 0) {
         r = get_below()->xOpen(get_below(), name, file, flags, ret_flags);
         if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
-            watch_pages(file);
+            qd_page_ahead_watch(file, get_below()->szOsFile);
         return r;
     }
 

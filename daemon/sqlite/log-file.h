@@ -3,8 +3,7 @@
  * The write-ahead log: frames that follow each other go to the file together, and are read through a mapping of it.
  *
  * Place: room sqlite. A VFS of SQLite above the default one, for connections of the daemon; all their files but the log are the
- * other's. Of a mapped database it sees which page is asked for, and has the next one fetched into the cache. Invariant: when
- * SQLite learns that the last frame of a commit is written, all of them are in the file.
+ * other's. Invariant: when SQLite learns that the last frame of a commit is written, all of them are in the file.
  */
 #pragma once
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/guard/guard-private.h"
 

@@ -2,7 +2,7 @@
 /*
  * FTS5's functions beside SQLite's own: results, and that a statement that is over ends within them.
  */
-#include "daemon/sqlite/fts-calls.h"
+#include "daemon/sqlite/builtin/fts-calls.h"
 
 #include "daemon/base/interrupt.h"
 #include "tests/unit/functions/plain-fixture.h"

@@ -2,7 +2,7 @@
 /*
  * LIKE and GLOB beside SQLite's own, ended in their midst, and with an index for a prefix.
  */
-#include "daemon/sqlite/pattern-calls.h"
+#include "daemon/sqlite/builtin/pattern-calls.h"
 
 #include "tests/unit/functions/plain-fixture.h"
 

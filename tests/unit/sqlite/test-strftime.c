@@ -2,9 +2,9 @@
 /*
  * strftime() beside SQLite's own: results, the statement's time, where 'now' is refused, and the limit.
  */
-#include "daemon/sqlite/strftime.h"
+#include "daemon/sqlite/builtin/strftime.h"
 
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "tests/unit/functions/plain-fixture.h"
 
 #define N_RANDOM 400000

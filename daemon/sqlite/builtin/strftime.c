@@ -5,9 +5,9 @@
  * called with the context of our call, if the format is short. Values and modifiers have no limit: they are read in 3 ns a
  * byte, and the memory of a query bounds them.
  */
-#include "daemon/sqlite/strftime.h"
+#include "daemon/sqlite/builtin/strftime.h"
 
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* Of the process. NULL: not found. */

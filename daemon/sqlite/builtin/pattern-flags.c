@@ -6,7 +6,7 @@
  * GLOB: nothing flags a function of that name. The flags are set where SQLite keeps them, and only when all that is known of the
  * place is found there. Which bits they are is seen from what the pragma does to like().
  */
-#include "daemon/sqlite/pattern-flags.h"
+#include "daemon/sqlite/builtin/pattern-flags.h"
 
 #include "daemon/sqlite/sqlite-error.h"
 

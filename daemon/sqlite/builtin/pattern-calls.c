@@ -4,12 +4,12 @@
  * in the worst case, 20 s for `%a`, 240 `_` and `b` over 60 MB. Only the last wildcard is ever tried again, so there is no
  * recursion.
  */
-#include "daemon/sqlite/pattern-calls.h"
+#include "daemon/sqlite/builtin/pattern-calls.h"
 
 #include <string.h>
 
 #include "daemon/base/interrupt.h"
-#include "daemon/sqlite/pattern-flags.h"
+#include "daemon/sqlite/builtin/pattern-flags.h"
 
 /* A question for so many characters or tries. */
 #define PIECE 65536

@@ -7,12 +7,12 @@
  * SQLite has no call that gives its functions. They are read from its memory (docs/decisions/long-steps.md), of versions whose
  * source has been read, and only where the list has the three names.
  */
-#include "daemon/sqlite/fts-calls.h"
+#include "daemon/sqlite/builtin/fts-calls.h"
 
 #include <string.h>
 
 #include "daemon/base/interrupt.h"
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* The version of the two tables of calls. A later one has more calls: 3 since SQLite 3.45 and 3.47. The comment in sqlite3.h says

@@ -3,7 +3,7 @@
  * The definitions are variables of SQLite. Each is a place of the library's writable memory that names the function and whose
  * call leads into the library's code. Nothing is read outside of the segments that the dynamic linker tells.
  */
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 
 #include <link.h>
 #include <string.h>

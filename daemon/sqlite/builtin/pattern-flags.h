@@ -10,7 +10,7 @@
 #include <glib.h>
 #include <sqlite3.h>
 
-#include "daemon/sqlite/builtin.h"
+#include "daemon/sqlite/builtin/builtin.h"
 
 typedef struct QdPatternFunction {
     /* where the pattern is NULL it calls qd_pattern_flags_visit() */
