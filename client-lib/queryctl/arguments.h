@@ -50,6 +50,7 @@ typedef struct QctlTransferOptions {
     char *rdf_terms; /* (nullable): "text" or "struct"; the daemon checks it */
     char *graph;     /* (nullable) IRI */
     char *base;      /* (nullable) IRI */
+    bool create;     /* makes the table */
 } QctlTransferOptions;
 
 /* What is asked instead of a daemon. */
@@ -79,7 +80,6 @@ struct QctlArguments {
     bool watch;
     bool sparql;      /* statements are SPARQL */
     bool transaction; /* all statements are one */
-    bool create;
     bool replace;
     bool check_only;
     bool full;

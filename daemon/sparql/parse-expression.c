@@ -80,10 +80,10 @@ parse_exists(QdParser *self, gboolean negated)
     gboolean takes_aggregate = self->takes_aggregate;
 
     self->takes_aggregate = FALSE;
-    self->n_patterns++;
+    self->counts.n_patterns++;
     exists->negated = negated;
     exists->pattern = qd_parser_parse_group(self);
-    self->n_patterns++;
+    self->counts.n_patterns++;
     self->takes_aggregate = takes_aggregate;
     return exists->pattern != NULL ? exists : NULL;
 }

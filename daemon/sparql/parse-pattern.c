@@ -92,7 +92,7 @@ parse_union(QdParser *self)
             return NULL;
         g_array_append_val(arms, arm);
         qd_variable_set_add_all(&pattern->visible, self->arena, &arm->visible);
-        self->n_patterns++;
+        self->counts.n_patterns++;
     } while (qd_parser_accept_word(self, "UNION"));
     pattern->children = qd_parser_take_array(self, arms);
     pattern->n_children = arms->len;
@@ -218,10 +218,10 @@ static QdPattern *
 parse_filter(QdParser *self)
 {
     QdPattern *pattern = qd_parser_new_pattern(self, QD_PATTERN_FILTER);
-    guint n_patterns = self->n_patterns;
+    guint n_patterns = self->counts.n_patterns;
 
     pattern->expression = qd_parser_parse_constraint(self);
-    self->n_patterns = n_patterns; /* a filter does not end a basic graph pattern; its EXISTS has others */
+    self->counts.n_patterns = n_patterns; /* a filter does not end a basic graph pattern; its EXISTS has others */
     return pattern->expression != NULL ? pattern : NULL;
 }
 
@@ -236,7 +236,7 @@ parse_part(QdParser *self, const QdVariableSet *used)
     if (qd_parser_accept_word(self, "FILTER"))
         return self->error == NULL ? parse_filter(self) : NULL;
 
-    self->n_patterns++; /* the others end the basic graph pattern, before and after */
+    self->counts.n_patterns++; /* the others end the basic graph pattern, before and after */
     if (qd_parser_is(self, '{'))
         pattern = parse_union(self);
     else if (qd_parser_accept_word(self, "OPTIONAL"))
@@ -251,7 +251,7 @@ parse_part(QdParser *self, const QdVariableSet *used)
         pattern = parse_bind(self, used);
     else if (qd_parser_accept_word(self, "VALUES"))
         pattern = parse_values(self);
-    self->n_patterns++;
+    self->counts.n_patterns++;
     return pattern;
 }
 
@@ -286,7 +286,7 @@ qd_parser_parse_group(QdParser *self)
 
     if (!qd_parser_enter(self) || !qd_parser_count_parts(self, 1) || !qd_parser_expect(self, '{', "'{'"))
         return NULL;
-    self->n_patterns++;
+    self->counts.n_patterns++;
     if (qd_parser_is_word(self, "SELECT")) {
         group->kind = QD_PATTERN_SELECT;
         qd_parser_leave(self); /* the braces around a subselect and those of its WHERE are one level */
@@ -295,7 +295,7 @@ qd_parser_parse_group(QdParser *self)
     } else {
         parsed = parse_parts(self, group);
     }
-    self->n_patterns++;
+    self->counts.n_patterns++;
     qd_parser_leave(self);
     self->service.group_end = self->token.offset + 1;
     return parsed && qd_parser_expect(self, '}', "'}'") ? group : NULL;

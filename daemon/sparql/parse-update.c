@@ -215,7 +215,7 @@ static gboolean
 parse_operation(QdParser *self, QdUpdate *update)
 {
     update->offset = self->token.offset;
-    self->n_parts = 0;
+    self->counts.n_parts = 0;
     g_hash_table_remove_all(self->names.labels);
     if (qd_parser_is_word(self, "INSERT") || qd_parser_is_word(self, "DELETE"))
         return parse_insert_or_delete(self, update);
@@ -235,7 +235,8 @@ parse_operation(QdParser *self, QdUpdate *update)
         return parse_transfer(self, update, QD_UPDATE_MOVE);
     if (qd_parser_accept_word(self, "COPY"))
         return parse_transfer(self, update, QD_UPDATE_COPY);
-    return qd_parser_fail_expected(self, self->n_operations == 0 ? QD_PARSER_FIRST_WORDS : "BASE, PREFIX, " QD_PARSER_UPDATE_WORDS);
+    return qd_parser_fail_expected(self, self->counts.n_operations == 0 ? QD_PARSER_FIRST_WORDS
+                                                                        : "BASE, PREFIX, " QD_PARSER_UPDATE_WORDS);
 }
 
 gboolean
@@ -253,7 +254,7 @@ qd_parser_parse_update(QdParser *self)
         if (!parse_operation(self, &update))
             return FALSE;
         g_array_append_val(updates, update);
-        self->n_operations++;
+        self->counts.n_operations++;
     } while (qd_parser_accept(self, ';'));
     if (self->error != NULL)
         return FALSE;

@@ -32,6 +32,14 @@ typedef struct QdParserService {
     guint depth;       /* of SERVICEs that the parser is in */
 } QdParserService;
 
+/* So far. */
+typedef struct QdParserCounts {
+    guint n_patterns; /* basic graph patterns: a label belongs to one of them */
+    guint n_operations;
+    guint n_parts; /* of the query or operation, up to the limit */
+    guint n_fresh; /* labels of ours */
+} QdParserCounts;
+
 typedef struct QdParser {
     QdAst *ast;
     QdArena *arena;
@@ -48,10 +56,7 @@ typedef struct QdParser {
     QdParserService service;
     GPtrArray *matches;     /* of QdMatch: all of the text */
     GPtrArray *match_calls; /* of calls of fts:rank and its kin, until they are known */
-    guint n_patterns;       /* basic graph patterns so far: a label belongs to one of them */
-    guint n_operations;
-    guint n_parts; /* of the query or operation, up to the limit */
-    guint n_fresh;
+    QdParserCounts counts;
     QdBlankNodes blank_nodes;
     gboolean only_terms;      /* no variables: INSERT DATA and DELETE DATA */
     gboolean takes_all;       /* in a dataset ALL and DEFAULT, which are no SPARQL: the option `dataset` */

@@ -174,8 +174,8 @@ qd_parser_leave(QdParser *self)
 gboolean
 qd_parser_count_parts(QdParser *self, guint n)
 {
-    self->n_parts += n;
-    return self->n_parts <= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_PARTS) ||
+    self->counts.n_parts += n;
+    return self->counts.n_parts <= qd_limits_get(self->options->limits, QD_LIMIT_SPARQL_PARTS) ||
            qd_parser_fail_limit(self, QD_LIMIT_SPARQL_PARTS, "too many triple patterns and other parts");
 }
 
@@ -426,7 +426,7 @@ qd_parser_make_blank_node(QdParser *self, QdNode *ret_node)
         ret_node->variable = qd_ast_add_variable(self->ast, NULL);
         return TRUE;
     case QD_BLANK_NODES_FRESH: {
-        g_autofree char *label = g_strdup_printf(" %u", self->n_fresh++); /* no label of a text has a space */
+        g_autofree char *label = g_strdup_printf(" %u", self->counts.n_fresh++); /* no label of a text has a space */
 
         ret_node->kind = QD_NODE_TERM;
         ret_node->term = qd_parser_make_term(self, QD_TERM_BNODE, label, strlen(label));
@@ -448,9 +448,9 @@ find_label(QdParser *self, const char *name, QdNode *ret_node)
         label = qd_arena_new0(self->arena, Label);
         if (!qd_parser_make_blank_node(self, ret_node))
             return FALSE;
-        *label = (Label){ ret_node->variable, self->n_patterns };
+        *label = (Label){ ret_node->variable, self->counts.n_patterns };
         g_hash_table_insert(self->names.labels, qd_arena_strndup(self->arena, name, strlen(name)), label);
-    } else if (label->pattern != self->n_patterns) {
+    } else if (label->pattern != self->counts.n_patterns) {
         return qd_parser_fail(self, self->token.offset, "the blank node '_:%s' stands in two basic graph patterns", name);
     }
     ret_node->kind = QD_NODE_VARIABLE;
@@ -471,13 +471,13 @@ qd_parser_parse_blank_node(QdParser *self, QdNode *ret_node)
     } else {
         guint operation = GPOINTER_TO_UINT(g_hash_table_lookup(self->names.data_labels, name));
 
-        if (self->only_terms && operation != 0 && operation != self->n_operations + 1)
+        if (self->only_terms && operation != 0 && operation != self->counts.n_operations + 1)
             return qd_parser_fail(self, self->token.offset, "the blank node '_:%s' stands in two INSERT DATA operations", name);
         ret_node->kind = QD_NODE_TERM;
         ret_node->term = qd_parser_make_term(self, QD_TERM_BNODE, name, strlen(name));
         if (self->only_terms)
             g_hash_table_insert(self->names.data_labels, (gpointer) ret_node->term->lexical,
-                                GUINT_TO_POINTER(self->n_operations + 1));
+                                GUINT_TO_POINTER(self->counts.n_operations + 1));
     }
     return qd_parser_advance(self);
 }

@@ -70,7 +70,7 @@ static void
 add_table_options(GVariantDict *dict, const QctlArguments *arguments, const char *delimiter, bool makes_table)
 {
     g_variant_dict_insert(dict, "table", "s", arguments->transfer.table);
-    if (arguments->create)
+    if (arguments->transfer.create)
         g_variant_dict_insert(dict, "create", "b", TRUE);
     if (makes_table && has_types(arguments))
         add_types(dict, arguments);
@@ -123,7 +123,7 @@ find_makes_table(QctlSession *session, const char *format, bool *ret_makes_table
     GError *failure = NULL;
 
     *ret_makes_table = false;
-    if (!arguments->create || qctl_format_is_rdf(format))
+    if (!arguments->transfer.create || qctl_format_is_rdf(format))
         return true;
     cursor = query_columns(session, error);
     if (cursor == NULL)
@@ -202,7 +202,7 @@ check_import(const QctlArguments *arguments, GError **error)
 {
     if (arguments->words->len > 1)
         return qctl_arguments_refuse(arguments, error);
-    if (arguments->transfer.types != NULL && !arguments->create) {
+    if (arguments->transfer.types != NULL && !arguments->transfer.create) {
         g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--types is for a table that --create makes");
         return false;
     }
@@ -306,7 +306,7 @@ static const QctlOption option_table = { "table",
                                          .values = QCTL_VALUES_TABLES,
                                          .offset = G_STRUCT_OFFSET(QctlArguments, transfer.table) };
 static const QctlOption option_create = { "create", 0, NULL, "create the table from the header when it does not exist",
-                                          .offset = G_STRUCT_OFFSET(QctlArguments, create) };
+                                          .offset = G_STRUCT_OFFSET(QctlArguments, transfer.create) };
 static bool
 set_delimiter(QctlArguments *arguments, const QctlOption *self, const char *value, GError **error)
 {
