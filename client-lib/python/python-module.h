@@ -38,7 +38,7 @@ GCancellable *qpy_connection_get_cancellable(QpyConnection *self);
 /* Sets the Python exception for @error, which it frees. Returns NULL. */
 PyObject *qpy_raise(GError *error);
 /* Sets an exception of one of PEP 249's classes for a mistake of the caller. Returns NULL. */
-PyObject *qpy_raise_code(int code, const char *format, ...);
+PyObject *qpy_raise_code(int code, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* The row that @cursor is on. Returns: (nullable) a new tuple */
 PyObject *qpy_row_new(QueryCursor *cursor, guint n_columns);

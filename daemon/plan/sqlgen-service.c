@@ -112,7 +112,6 @@ write_endpoint(QdGenerator *self, const QdAlgebra *node, Remote *remote)
 static QdSql
 write_keys(QdGenerator *self, const Remote *remote)
 {
-    g_auto(QdSqlBuilder) columns = qd_sql_builder_new(self->arena);
     g_auto(QdSqlBuilder) names = qd_sql_builder_new(self->arena);
     QdSql from = self->given != NULL && self->given->n_tables > 0 ? qd_relation_write_from(self, self->given)
                                                                   : qd_sql_text("(SELECT 1)");

@@ -137,8 +137,8 @@ static void
 test_now(void)
 {
     static const char *const statements[] = {
-        "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000) SELECT count(DISTINCT "
-        "strftime('%J', 'now') || julianday('now') || strftime('%f')) FROM c WHERE strftime('%s', 'now', i || ' days') > 0",
+        ("WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c LIMIT 20000) SELECT count(DISTINCT "
+         "strftime('%J', 'now') || julianday('now') || strftime('%f')) FROM c WHERE strftime('%s', 'now', i || ' days') > 0"),
         "SELECT strftime('%Y-%m-%d %H:%M:%S', 'now') = current_timestamp AND datetime() = current_timestamp",
         "SELECT abs(strftime('%J') - julianday()) < 1e-8",
     };
