@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads /proc/PID/{stat,cgroup,root/.flatpak-info}. docs/decisions/access.md says why these are trusted. With PrivateUsers=yes
+ * Reads /proc/PID/{stat,cgroup,root/.flatpak-info}. docs/sandboxes.md says why these are trusted. With PrivateUsers=yes
  * /proc/PID/root of a caller is unreadable, but cgroup is not.
  */
 #include "daemon/bus/bus-process.h"

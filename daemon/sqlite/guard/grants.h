@@ -4,7 +4,7 @@
  *
  * Place: room sqlite, beside the guard, which asks here only for such a client.
  * Invariant: the program decides. SQLite's authorizer does not hear of a table that INSERT … SELECT copies as a whole. Nor does it
- * hear of a column that only USING of a FULL JOIN names. docs/decisions/access.md has the cases.
+ * hear of a column that only USING of a FULL JOIN names. docs/sandboxes.md has the cases.
  */
 #pragma once
 
