@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Columns in the file: rows of queryd_column, which docs/decisions/runs.md describes.
+ * Columns in the file: rows of queryd_column, which docs/rdf-store.md describes.
  *
  * Place: room tally. Derived from the quads and never needed: what is missing, of another stamp or damaged is not used.
  * Invariant: a column that is read has the stamp of the predicate in the same snapshot, and every byte of it its sum. So neither a
