@@ -88,15 +88,17 @@ merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
     qd_column_coalesce(self, a, b);
 }
 
-const QdRelation *
-qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
+/* Seals @side with ids in the columns that @other has, too, if a term is computed in one that @is_sought. */
+static const QdRelation *
+settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal,
+       gboolean (*is_sought)(const QdColumn *column))
 {
     QdRelation *settled = NULL;
 
     for (guint i = 0; i < side->n_columns; i++) {
         const QdColumn *column = &side->columns[i];
 
-        if (column->certain || column->interned || qd_relation_find(other, column->variable) == NULL)
+        if (column->interned || !is_sought(column) || qd_relation_find(other, column->variable) == NULL)
             continue;
         if (settled == NULL)
             settled = qd_relation_copy(self, side);
@@ -106,6 +108,30 @@ qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *
     return settled != NULL ? qd_relation_seal(self, settled, seal) : side;
 }
 
+static gboolean
+may_be_unbound(const QdColumn *column)
+{
+    return !column->certain;
+}
+
+static gboolean
+is_any(const QdColumn *column)
+{
+    return TRUE;
+}
+
+const QdRelation *
+qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
+{
+    return settle(self, side, other, seal, may_be_unbound);
+}
+
+const QdRelation *
+qd_relation_settle_right(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdSeal seal)
+{
+    return settle(self, right, left, seal, left->n_tables > 0 && right->n_tables > 0 ? is_any : may_be_unbound);
+}
+
 /* The side that is sealed goes first, where the other is a single table, which an index can serve then. */
 static void
 settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **right)
@@ -113,7 +139,7 @@ settle_sides(QdGenerator *self, const QdRelation **left, const QdRelation **righ
     const QdRelation *first = qd_relation_settle(self, *left, *right, QD_SEAL_STREAM);
     /* what is neither stored nor kept would be evaluated for each row before it */
     gboolean may_turn = first == *left && first->n_tables == 1 && (first->tables[0].is_base || first->tables[0].is_kept);
-    const QdRelation *second = qd_relation_settle(self, *right, *left, may_turn ? QD_SEAL_STREAM : QD_SEAL_MATERIALIZED);
+    const QdRelation *second = qd_relation_settle_right(self, *left, *right, may_turn ? QD_SEAL_STREAM : QD_SEAL_MATERIALIZED);
     gboolean turns = may_turn && second != *right;
 
     *left = turns ? second : first;
@@ -485,6 +511,7 @@ qd_generate_minus_of(QdGenerator *self, const QdRelation *whole, const QdAlgebra
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     left = qd_relation_copy(self, qd_relation_settle(self, whole, right, QD_SEAL_STREAM));
+    right = qd_relation_copy(self, qd_relation_settle_right(self, left, right, QD_SEAL_MATERIALIZED));
     compared = only != G_MAXUINT ? compare_by(self, left, only) : left;
     right = only != G_MAXUINT ? compare_by(self, right, only) : right;
     probe = qd_relation_copy(self, qd_relation_keep_apart(self, compared, right));

@@ -454,6 +454,7 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
                          const QdVariableSet *bound)
 {
     QdRelation *right = begin_right_by_row(self, left, node->children[1], bound);
+    const QdRelation *settled;
     guint n_apart = 0;
     QdVariableSet known;
 
@@ -475,7 +476,8 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
-    return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
+    settled = qd_relation_settle(self, left, right, QD_SEAL_STREAM);
+    return left_join_chain(self, settled, qd_relation_settle_right(self, settled, right, QD_SEAL_MATERIALIZED), node);
 }
 
 /* The right, or a part of it, comes from an endpoint, which is given what the left binds. */

@@ -190,6 +190,8 @@ QdColumn *qd_relation_find_serial(const QdRelation *relation);
 /* @side before it is joined with @other. What is computed and may be unbound, as BIND leaves it, has no index to serve it. It
  * would be computed, and its id looked up, once for each pair of rows. Sealed it is so once for each row of its side. */
 const QdRelation *qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal);
+/* The same of @right, which is looked up for each row of @left, also where it is always bound, as a COUNT is. */
+const QdRelation *qd_relation_settle_right(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdSeal seal);
 /* @right, of which only the variables that @left has are of interest, and whether there is a row. It is a table of their
  * distinct values if it would be scanned for each row of @left. */
 const QdRelation *qd_relation_keep_apart(QdGenerator *self, const QdRelation *left, const QdRelation *right);
