@@ -337,6 +337,29 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_device_characteristics,
 };
 
+bool
+qd_log_file_is_log(const sqlite3_file *file)
+{
+    return file->pMethods == &log_methods;
+}
+
+const void *
+qd_log_file_get_mapped(sqlite3_file *log, sqlite3_int64 offset, int n_bytes)
+{
+    LogFile *self = (LogFile *) log;
+
+    return is_mapped(self, offset + n_bytes) ? self->map + offset : NULL;
+}
+
+bool
+qd_log_file_is_mapped(const sqlite3_file *log, const void *data)
+{
+    const LogFile *self = (const LogFile *) log;
+    const char *byte = data;
+
+    return self->map != NULL && byte >= self->map && byte < self->map + self->n_map_bytes;
+}
+
 /* The VFS --------------------------------------------------------------------------------------------------------------- */
 
 static int

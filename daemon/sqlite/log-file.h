@@ -7,9 +7,19 @@
  */
 #pragma once
 
+#include <sqlite3.h>
+#include <stdbool.h>
+
 /* Parameter of a database's URI: so much of the log is mapped at most, 0 by default. A file cut short by a stranger is then a
  * SIGBUS. */
 #define QD_LOG_FILE_MAP_BYTES "log_map_bytes"
 
 /* qd_log_file_get_vfs: (nullable): the name of the VFS; NULL, which means the default one, without memory. Thread: any. */
 const char *qd_log_file_get_vfs(void);
+
+/* For a reader of pages beside SQLite (sqlite/snapshot.h). Whether @file is a log of this VFS that is open: */
+bool qd_log_file_is_log(const sqlite3_file *file);
+/* (nullable): bytes of the log, as long as it is open; NULL: they are not mapped. Thread: the connection's. */
+const void *qd_log_file_get_mapped(sqlite3_file *log, sqlite3_int64 offset, int n_bytes);
+/* Whether the call above has given @data. */
+bool qd_log_file_is_mapped(const sqlite3_file *log, const void *data);
