@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/read/row-encoder.h"
+#include "daemon/read/table-scan.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define FUNCTION_NAME "queryd_pack"
@@ -212,8 +213,19 @@ explain_text(QdConnection *connection, const char *text, const QdCompiled *compi
     return ok;
 }
 
+/* What the wrapped statement's program scans, if it does nothing else. */
+static QdScanProgram *
+find_scan(QdConnection *connection, const char *text, const QdCompiled *compiled, const QdLimits *limits)
+{
+    sqlite3_stmt *explain = qd_connection_prepare(connection, text, compiled->policy, compiled->is_generated, limits);
+    QdScanProgram *program = explain != NULL ? qd_scan_program_read(explain, FUNCTION_NAME, (guint) compiled->n_columns) : NULL;
+
+    (void) sqlite3_finalize(explain);
+    return program;
+}
+
 static sqlite3_stmt *
-prepare_wrapped(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits)
+prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     g_autofree char *plain_text = g_strdup_printf("EXPLAIN %s", compiled->text);
     g_autofree char *wrapped_text = wrap_text(compiled);
@@ -226,11 +238,13 @@ prepare_wrapped(QdConnection *connection, const QdCompiled *compiled, const QdLi
     if (!wrapped.packs || wrapped.sum != plain.sum)
         return NULL;
 
+    g_free(compiled->scan);
+    compiled->scan = find_scan(connection, wrapped_text, compiled, limits);
     return qd_connection_prepare(connection, wrapped_text + strlen("EXPLAIN "), compiled->policy, compiled->is_generated, limits);
 }
 
 sqlite3_stmt *
-qd_packing_prepare(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits)
+qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     QdGuard *guard = qd_connection_get_guard(connection);
     sqlite3_stmt *stmt;

@@ -32,12 +32,13 @@ QdPacker *qd_packer_register(sqlite3 *db, GError **error);
  * qd_packing_prepare:
  * @compiled: a query of @connection; it may be running
  *
- * Compiles the wrapped statement, which takes three times as long as the plain one.
+ * Compiles the wrapped statement, which takes three times as long as the plain one. @compiled->scan is what it scans, if it does
+ * nothing else.
  *
  * Returns: (transfer full): the statement, to be stepped between qd_packer_begin() and qd_packer_end(); NULL when SQLite does
  * not make the same of it
  */
-sqlite3_stmt *qd_packing_prepare(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits);
+sqlite3_stmt *qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
 
 /* Where the rows of the next steps go. A row above @max_row_bytes is not kept. */
 void qd_packer_begin(QdPacker *self, QwPageWriter *writer, size_t max_row_bytes);

@@ -73,6 +73,8 @@ end_packing(QdRowSource *self)
     if (!is_packed(self))
         return;
 
+    self->scan = qd_table_scan_free(self->scan);
+    self->scans = FALSE;
     (void) sqlite3_reset(self->stmt);
     (void) sqlite3_clear_bindings(self->stmt);
     qd_packer_end(self->reader->packer);
@@ -103,6 +105,8 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
     writer->n_rows = 0;
     qd_connection_get_guard(self->reader->connection)->packing = TRUE;
     begin_packing(self, writer);
+    if (compiled->scan != NULL)
+        self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), compiled->scan);
     return TRUE;
 }
 
@@ -140,6 +144,13 @@ qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_
            sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < FEW_STEPS && try_packing(self, writer);
 }
 
+void
+qd_row_source_begin_scan(QdRowSource *self, int r)
+{
+    if (self->scan != NULL && (r != SQLITE_ROW || !qd_table_scan_begin(self->scan)))
+        self->scan = qd_table_scan_free(self->scan);
+}
+
 /* Rows ------------------------------------------------------------------------------------------------------------------- */
 
 /* Also when it was compiled once more, so that the two programs have not been compared. */
@@ -169,6 +180,8 @@ qd_row_source_has_new_columns(QdRowSource *self)
 int
 qd_row_source_put_row(QdRowSource *self, QwPageWriter *writer, GError **error)
 {
+    if (self->scans)
+        return qd_table_scan_put_row(self->scan, writer);
     if (is_packed(self))
         return qd_packer_take_row(self->reader->packer, writer);
 
@@ -195,6 +208,8 @@ qd_row_source_get_row_size(QdRowSource *self)
 {
     if (self->encoder != NULL)
         return qd_rdf_encoder_get_row_size(self->encoder, self->stmt, self->plan->n_columns);
+    if (self->scans)
+        return qd_table_scan_get_row_size(self->scan);
     if (is_packed(self))
         return qd_packer_get_row_size(self->reader->packer);
     return qd_row_get_size(self->stmt, (uint32_t) self->compiled->n_columns);

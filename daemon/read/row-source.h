@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the rows of a run come from: a statement of SQL, plain or packed (packing.h), or one of SPARQL and its encoder.
+ * Where the rows of a run come from: a statement of SQL, plain or packed (packing.h), or one of SPARQL and its encoder. If a packed
+ * statement is a scan of a table, the rows after the first one come from the table's pages (table-scan.h).
  *
  * Place: room read, the lower half of a run. run.h steps it and knows when that has to end; here is what a step gives.
  * Invariant: a result begins again in another form only while none of its rows has left.
@@ -12,6 +13,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/read/table-scan.h"
 
 typedef struct QdCompiled QdCompiled;
 typedef struct QdLimits QdLimits;
@@ -29,6 +31,8 @@ typedef struct QdRowSource {
     QdRdfEncoder *encoder;    /* (not owned) (nullable) SPARQL; the connection's */
     gboolean may_pack;
     gboolean stepped;
+    QdTableScan *scan; /* (owned) (nullable): gives the rows after the first one of a packed statement */
+    gboolean scans;    /* stands on a row of @scan, or at its end */
 
     /* what was bound, for another form of the statement: one of these, or neither */
     const QdParameters *parameters; /* (not owned) (nullable) */
@@ -48,9 +52,15 @@ void qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer);
 static inline int
 qd_row_source_step(QdRowSource *self)
 {
+    gboolean first = !self->stepped;
+
     self->stepped = TRUE;
-    return sqlite3_step(self->stmt);
+    self->scans = self->scan != NULL && !first;
+    return self->scans ? qd_table_scan_step(self->scan) : sqlite3_step(self->stmt);
 }
+
+/* The first step has given @r. From the second step on a scan of a table gives the rows, if it can. */
+void qd_row_source_begin_scan(QdRowSource *self, int r);
 
 /*
  * The first step has given @r, and not because the run shall end. TRUE: it went wrong since it was packed. @writer is as it was

@@ -344,6 +344,7 @@ step_first(QdRun *self, QwPageWriter *writer)
     if (self->end.stop == NULL && !self->end.deferred && !self->end.trial_over &&
         qd_row_source_give_up_packing(&self->rows, r, writer, self->step_start))
         r = qd_row_source_step(&self->rows);
+    qd_row_source_begin_scan(&self->rows, r);
     self->new_schema = qd_row_source_has_new_columns(&self->rows) || self->new_schema;
     return r;
 }

@@ -20,6 +20,7 @@ void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
 {
     (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped));
+    g_clear_pointer(&compiled->scan, g_free);
 }
 
 void

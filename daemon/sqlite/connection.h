@@ -20,6 +20,7 @@ typedef struct QdConnection QdConnection;
 typedef struct QdCompiled {
     sqlite3_stmt *stmt;
     sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: read/packing.h */
+    gpointer scan;         /* (nullable) (owned) of the wrapped one's program: read/table-scan.h */
     gboolean wrap_tried;   /* whether it can be had has been looked at */
     gboolean gives_much;   /* some run of it gave a large result */
     QdPolicy policy;

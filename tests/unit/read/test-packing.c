@@ -11,6 +11,7 @@
 #include "daemon/read/bind.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"
+#include "daemon/read/row-source.h"
 #include "daemon/read/run.h"
 #include "tests/unit/store/store-fixture.h"
 
@@ -343,6 +344,35 @@ test_small_results_stay_plain(Fixture *self, gconstpointer data)
     }
 }
 
+/* The rows of a whole table after the first one come from its pages. */
+static void
+test_table_is_scanned(Fixture *self, gconstpointer data)
+{
+    static const char *const texts[] = { "SELECT * FROM t", "SELECT b FROM t WHERE id > 3" };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        QdReader *reader = qd_pool_lease(self->pool, self->client, NULL, NULL);
+        QdRowSource rows = { .reader = reader, .limits = &self->store.limits, .may_pack = TRUE };
+        uint64_t buffer[512];
+        QwPageWriter page;
+
+        g_assert_true(
+            qd_row_source_set_compiled(&rows, store_compile(&self->store, reader->connection, texts[i], QD_POLICY_READ, NULL)));
+        rows.compiled->gives_much = TRUE;
+        g_assert_true(qd_row_source_bind_row(&rows, NULL, NULL));
+        qw_page_writer_init(&page, (uint8_t *) buffer, sizeof buffer, 0);
+        qd_row_source_begin_fill(&rows, &page);
+        qd_row_source_begin_scan(&rows, qd_row_source_step(&rows));
+        g_assert_false(rows.scans);
+        g_assert_cmpint(qd_row_source_put_row(&rows, &page, NULL), ==, 0);
+        g_assert_cmpint(qd_row_source_step(&rows), ==, SQLITE_ROW);
+        g_assert_cmpint(rows.scans, ==, i == 0);
+        qd_row_source_end(&rows, 0);
+        g_assert_null(rows.scan);
+        qd_pool_release(self->pool, reader);
+    }
+}
+
 /* SQLite recompiles the wrapper, or cannot any more: the plain statement takes over, with its columns. */
 static void
 test_schema_changes(Fixture *self, gconstpointer data)
@@ -393,6 +423,7 @@ main(int argc, char **argv)
     ADD("row-above-limit", test_row_above_limit);
     ADD("starts-by-itself", test_starts_by_itself);
     ADD("small-results-stay-plain", test_small_results_stay_plain);
+    ADD("table-is-scanned", test_table_is_scanned);
     ADD("schema-changes", test_schema_changes);
     ADD("function-is-not-for-statements", test_function_is_not_for_statements);
     return g_test_run();
