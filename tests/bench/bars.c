@@ -72,8 +72,8 @@ typedef struct Bar {
         ITEMS_OF_SIZE("65536", relaxed), ITEMS_OF_SIZE("262144", relaxed), ITEMS_OF_SIZE("1048576", relaxed)
 
 static const Bar bars[] = {
-    { "fetch: default transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.55 },
-    { "fetch: best transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.45, BEST },
+    { "fetch: default transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.42 },
+    { "fetch: best transport to direct", "fetch", { "queryd", "time" }, { "direct", "time" }, 0.35, BEST },
     { "fetch: first row, ms", "fetch", { "queryd", "first_row" }, { NULL }, 1.5 },
     { "fetch: daemon's own memory, MiB", "fetch", { "queryd", "server_anon" }, { NULL }, 10 },
     { "fetch: client's growth, MiB", "fetch", { "queryd", "client_growth" }, { NULL }, 1 },

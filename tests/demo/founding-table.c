@@ -15,6 +15,7 @@
 #include "tests/demo/store-control.h"
 
 #define LETTERS 20
+#define BUSY_MSEC 5000
 
 /* xorshift64*: the same table each time, without a library's state. */
 static guint64
@@ -152,6 +153,7 @@ founding_table_read_directly(const char *path, const char *table, ReadStyle styl
 
     cell_sink_init(&sink, style);
     die_on_sqlite(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), db);
+    (void) sqlite3_busy_timeout(db, BUSY_MSEC); /* SQLite locks the file for a moment where a connection is closed */
     die_on_sqlite(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), db);
     while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
         cell_sink_put_int64(&sink, sqlite3_column_int64(stmt, 0));
