@@ -63,7 +63,7 @@ step_sum(sqlite3_context *context, int n_args, sqlite3_value **args)
     if (self->failed)
         return;
     qd_evaluation_reset(ev);
-    value = qd_value_from_sql(ev, args[0]);
+    value = qd_value_from_summand(ev, args[0]);
     if (qd_sql_fail(ev, context))
         return;
     if (self->n_members > 0)

@@ -6,15 +6,20 @@
 
 #include "daemon/functions/calls.h"
 
-static QdXsdType
-get_target(QdExpressionOp op)
-{
-    const char *name = qd_expression_op_get_info(op)->name;
-    char iri[64];
-
-    (void) stpcpy(stpcpy(iri, QD_XSD_NAMESPACE), name);
-    return qd_xsd_type_from_iri(iri, strlen(iri));
-}
+static const QdXsdType targets[QD_N_EXPRESSION_OPS] = {
+    [QD_EXPRESSION_CAST_BOOLEAN] = QD_XSD_BOOLEAN,
+    [QD_EXPRESSION_CAST_INTEGER] = QD_XSD_INTEGER,
+    [QD_EXPRESSION_CAST_DECIMAL] = QD_XSD_DECIMAL,
+    [QD_EXPRESSION_CAST_FLOAT] = QD_XSD_FLOAT,
+    [QD_EXPRESSION_CAST_DOUBLE] = QD_XSD_DOUBLE,
+    [QD_EXPRESSION_CAST_STRING] = QD_XSD_STRING,
+    [QD_EXPRESSION_CAST_DATE_TIME] = QD_XSD_DATE_TIME,
+    [QD_EXPRESSION_CAST_DATE] = QD_XSD_DATE,
+    [QD_EXPRESSION_CAST_TIME] = QD_XSD_TIME,
+    [QD_EXPRESSION_CAST_DURATION] = QD_XSD_DURATION,
+    [QD_EXPRESSION_CAST_DAY_TIME_DURATION] = QD_XSD_DAY_TIME_DURATION,
+    [QD_EXPRESSION_CAST_YEAR_MONTH_DURATION] = QD_XSD_YEAR_MONTH_DURATION,
+};
 
 static gboolean
 is_space(char c)
@@ -101,7 +106,7 @@ cast_duration(QdXsdType type, const QdDuration *duration)
 QdValue
 qd_call_cast(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
-    QdXsdType type = get_target(op);
+    QdXsdType type = targets[op];
     QdValue result = { .kind = QD_VALUE_ERROR };
     QdNumber number;
 

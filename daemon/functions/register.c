@@ -62,7 +62,7 @@ keep_program(sqlite3_context *context, QdProgram *owned)
 }
 
 static void
-function_eval(sqlite3_context *context, int n_args, sqlite3_value **args)
+evaluate(sqlite3_context *context, int n_args, sqlite3_value **args, void (*set)(QdEvaluation *, QdValue *, sqlite3_context *))
 {
     QdEvaluation *ev = sqlite3_user_data(context);
     QdProgram *owned = NULL;
@@ -73,11 +73,23 @@ function_eval(sqlite3_context *context, int n_args, sqlite3_value **args)
         qd_evaluation_reset(ev);
         value = qd_program_run(program, ev, args + 1, (guint) n_args - 1);
         if (!qd_sql_fail(ev, context)) {
-            qd_value_set_result(ev, &value, context);
+            set(ev, &value, context);
             (void) qd_sql_fail(ev, context);
         }
     }
     keep_program(context, owned);
+}
+
+static void
+function_eval(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    evaluate(context, n_args, args, qd_value_set_result);
+}
+
+static void
+function_number(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    evaluate(context, n_args, args, qd_value_set_summand);
 }
 
 static void
@@ -285,6 +297,7 @@ qd_functions_register(sqlite3 *db, const QdResolver *resolver, QdEvaluationConte
     } functions[] = {
         { "queryd_eval", -1, FALSE, function_eval }, /* the first: it owns the evaluation */
         { "queryd_eval_volatile", -1, TRUE, function_eval },
+        { "queryd_number", -1, FALSE, function_number },
         { "queryd_test", -1, FALSE, function_test },
         { "queryd_ebv", 1, FALSE, function_ebv },
         { "queryd_eq", 2, FALSE, function_eq },

@@ -5,6 +5,7 @@
  *
  *     queryd_eval(program, v1…vn)           the value of an expression (daemon/rdf/expression-code.h)
  *     queryd_eval_volatile(program, v1…vn)  the same, evaluated at each row: for RAND, UUID, STRUUID, BNODE
+ *     queryd_number(program, v1…vn)         the same, for queryd_sum and queryd_avg alone: floating point without its text
  *     queryd_test(program, v1…vn)           its effective boolean value: 1, 0, NULL
  *     queryd_ebv(v)                         1, 0, NULL
  *     queryd_eq ne lt le gt ge(a, b)        1, 0, NULL, by SPARQL's operators

@@ -446,6 +446,48 @@ qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
     sqlite3_result_blob64(result, g_byte_array_free(g_steal_pointer(&blob), FALSE), size, free_bytes);
 }
 
+/* --- summands ------------------------------------------------------------------------------------------------------------ */
+
+/* A blob that is no term's: those begin with their kind. */
+typedef struct Summand {
+    guint8 mark;
+    guint8 type;
+    guint8 real[sizeof(double)];
+} Summand;
+
+#define SUMMAND_MARK 0xf0
+
+void
+qd_value_set_summand(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
+{
+    Summand summand = { .mark = SUMMAND_MARK };
+
+    G_STATIC_ASSERT(QD_TERM_BNODE < SUMMAND_MARK);
+    if (self->kind != QD_VALUE_NUMBER || (self->number.type != QD_XSD_FLOAT && self->number.type != QD_XSD_DOUBLE)) {
+        qd_value_set_result(ev, self, result);
+        return;
+    }
+    summand.type = (guint8) self->number.type;
+    memcpy(summand.real, &self->number.real, sizeof summand.real);
+    sqlite3_result_blob(result, &summand, sizeof summand, SQLITE_TRANSIENT);
+}
+
+QdValue
+qd_value_from_summand(QdEvaluation *ev, sqlite3_value *value)
+{
+    QdNumber number = { .type = QD_XSD_DOUBLE };
+    Summand summand;
+
+    if (sqlite3_value_type(value) != SQLITE_BLOB || sqlite3_value_bytes(value) != (int) sizeof summand)
+        return qd_value_from_sql(ev, value);
+    memcpy(&summand, sqlite3_value_blob(value), sizeof summand);
+    if (summand.mark != SUMMAND_MARK)
+        return qd_value_from_sql(ev, value);
+    number.type = summand.type == QD_XSD_FLOAT ? QD_XSD_FLOAT : QD_XSD_DOUBLE;
+    memcpy(&number.real, summand.real, sizeof summand.real);
+    return qd_value_from_number(&number);
+}
+
 QdTruth
 qd_value_get_truth(QdEvaluation *ev, QdValue *self)
 {

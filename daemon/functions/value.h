@@ -87,6 +87,9 @@ QdValue qd_value_from_id(QdEvaluation *ev, gint64 id);
 QdValue qd_value_from_term(const QdTerm *term);
 QdValue qd_value_from_sql(QdEvaluation *ev, sqlite3_value *value);
 
+/* qd_value_from_summand: of what queryd_number() gives, or as qd_value_from_sql(). */
+QdValue qd_value_from_summand(QdEvaluation *ev, sqlite3_value *value);
+
 /* qd_value_parse_literal: the value of a lexical form of a datatype; kind OTHER when it has none. Fills no term. */
 QdValue qd_value_parse_literal(QdXsdType type, const char *lexical, gsize n_bytes);
 
@@ -122,6 +125,9 @@ gboolean qd_value_get_term(QdEvaluation *ev, QdValue *self);
 
 /* qd_value_set_result: the SQL value: NULL, an id in line or one that @self came with, or a blob. */
 void qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result);
+
+/* qd_value_set_summand: the same for a sum alone: xsd:float and xsd:double as bytes, of which no text is made. */
+void qd_value_set_summand(QdEvaluation *ev, QdValue *self, sqlite3_context *result);
 
 /* qd_value_get_datatype: of a literal; OTHER for those that are none of XML Schema's here, and for language strings. */
 QdXsdType qd_value_get_type(const QdValue *self);

@@ -11,6 +11,10 @@
 #define ARGUMENTS_MAX 126     /* of queryd_eval after its program; SQLite takes 127 */
 #define CONDITION_DEPTH_MAX 8 /* of parentheses in SQL text */
 
+#define CALL_EVAL "queryd_eval(@)"
+#define CALL_NUMBER "queryd_number(@)"
+#define CALL_TEST "queryd_test(@)"
+
 /* --- values ----------------------------------------------------------------------------------------------------------- */
 
 static const QdColumn *
@@ -74,7 +78,8 @@ put_term(Program *self, const QdTerm *term)
 }
 
 static void put_expression(Program *self, const QdExpression *expression);
-static QdSql write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut);
+static QdSql write_program(QdGenerator *self, const char *call, const QdExpression *expression, const QdRelation *relation,
+                           GHashTable *cut);
 
 static void
 put_call(Program *self, const QdExpression *expression)
@@ -106,7 +111,8 @@ put_membership(Program *self, const QdExpression *expression)
     guint n_list = expression->n_children - 1;
     guint n_parts = MAX(1, (n_list + QD_EXPRESSION_CHILDREN_MAX - 2) / (QD_EXPRESSION_CHILDREN_MAX - 1));
     gboolean is_fickle = n_parts > 1 && qd_expression_is_volatile(expression->children[0]);
-    QdSql value = is_fickle ? write_program(self->generator, expression->children[0], self->relation, self->cut) : QD_SQL_NONE;
+    QdSql value = is_fickle ? write_program(self->generator, CALL_EVAL, expression->children[0], self->relation, self->cut)
+                            : QD_SQL_NONE;
     guint done = 0;
 
     for (guint part = 0; part < n_parts; part++) {
@@ -140,7 +146,7 @@ put_expression(Program *self, const QdExpression *expression)
         return;
     case QD_EXPRESSION_KIND_CALL:
         if (expression != self->root && g_hash_table_contains(self->cut, expression))
-            put_argument(self, write_program(generator, expression, self->relation, self->cut));
+            put_argument(self, write_program(generator, CALL_EVAL, expression, self->relation, self->cut));
         else if (expression->op == QD_EXPRESSION_IN || expression->op == QD_EXPRESSION_NOT_IN)
             put_membership(self, expression);
         else
@@ -184,8 +190,9 @@ cut_expression(const QdExpression *expression, GHashTable *cut)
     return n;
 }
 
+/* @call: what is done with the program of an expression that is not volatile */
 static QdSql
-write_program(QdGenerator *self, const QdExpression *expression, const QdRelation *relation, GHashTable *cut)
+write_program(QdGenerator *self, const char *call, const QdExpression *expression, const QdRelation *relation, GHashTable *cut)
 {
     g_autoptr(GByteArray) bytes = g_byte_array_new();
     g_autoptr(GArray) holes = g_array_new(FALSE, FALSE, sizeof(QdProgramHole));
@@ -205,17 +212,16 @@ write_program(QdGenerator *self, const QdExpression *expression, const QdRelatio
     qd_sql_append(&list, qd_generator_put_program(self, &constant));
     for (guint i = 0; i < arguments->len; i++)
         qd_sql_append_after(&list, ",", g_array_index(arguments, QdSql, i));
-    return qd_sql_make(self->arena, qd_expression_is_volatile(expression) ? "queryd_eval_volatile(@)" : "queryd_eval(@)",
-                       qd_sql_finish(&list));
+    return qd_sql_make(self->arena, qd_expression_is_volatile(expression) ? "queryd_eval_volatile(@)" : call, qd_sql_finish(&list));
 }
 
 static QdSql
-write_eval(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+write_call(QdGenerator *self, const char *call, const QdExpression *expression, const QdRelation *relation)
 {
     g_autoptr(GHashTable) cut = g_hash_table_new(NULL, NULL);
 
     (void) cut_expression(expression, cut);
-    return write_program(self, expression, relation, cut);
+    return write_program(self, call, expression, relation, cut);
 }
 
 QdColumn
@@ -227,7 +233,15 @@ qd_expression_make_value(QdGenerator *self, const QdExpression *expression, cons
         return (QdColumn){ .sql = qd_generator_put_term(self, expression->term), .certain = TRUE, .interned = TRUE };
     if (expression->kind == QD_EXPRESSION_KIND_UNKNOWN)
         return (QdColumn){ .sql = qd_sql_text("NULL"), .interned = TRUE };
-    return (QdColumn){ .sql = write_eval(self, expression, relation) };
+    return (QdColumn){ .sql = write_call(self, CALL_EVAL, expression, relation) };
+}
+
+QdSql
+qd_expression_make_summand(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
+{
+    if (expression->kind != QD_EXPRESSION_KIND_CALL)
+        return qd_expression_make_value(self, expression, relation).sql;
+    return write_call(self, CALL_NUMBER, expression, relation);
 }
 
 /* --- conditions ------------------------------------------------------------------------------------------------------- */
@@ -240,7 +254,13 @@ is_iri(const QdExpression *expression)
     return expression->kind == QD_EXPRESSION_KIND_TERM && expression->term->kind == QD_TERM_IRI;
 }
 
-/* An IRI equals nothing but itself, so its id does. */
+static gboolean
+is_call(const QdExpression *expression)
+{
+    return expression->kind == QD_EXPRESSION_KIND_CALL;
+}
+
+/* An IRI equals nothing but itself, so its id does. What is computed is compared where it is computed: no term is made of it. */
 static QdSql
 make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
@@ -248,11 +268,15 @@ make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelat
         [QD_EXPRESSION_EQ] = "queryd_eq(@,@)", [QD_EXPRESSION_NE] = "queryd_ne(@,@)", [QD_EXPRESSION_LT] = "queryd_lt(@,@)",
         [QD_EXPRESSION_LE] = "queryd_le(@,@)", [QD_EXPRESSION_GT] = "queryd_gt(@,@)", [QD_EXPRESSION_GE] = "queryd_ge(@,@)",
     };
-    QdColumn a = qd_expression_make_value(self, expression->children[0], relation);
-    QdColumn b = qd_expression_make_value(self, expression->children[1], relation);
-    gboolean by_id = (expression->op == QD_EXPRESSION_EQ || expression->op == QD_EXPRESSION_NE) && a.interned && b.interned &&
-                     (is_iri(expression->children[0]) || is_iri(expression->children[1]));
+    QdColumn a, b;
+    gboolean by_id;
 
+    if ((is_call(expression->children[0]) || is_call(expression->children[1])) && !qd_expression_is_volatile(expression))
+        return write_call(self, CALL_TEST, expression, relation);
+    a = qd_expression_make_value(self, expression->children[0], relation);
+    b = qd_expression_make_value(self, expression->children[1], relation);
+    by_id = (expression->op == QD_EXPRESSION_EQ || expression->op == QD_EXPRESSION_NE) && a.interned && b.interned &&
+            (is_iri(expression->children[0]) || is_iri(expression->children[1]));
     if (by_id)
         return expression->op == QD_EXPRESSION_EQ ? qd_sql_equate(self->arena, a.sql, "=", b.sql)
                                                   : qd_sql_make(self->arena, "@<>@", a.sql, b.sql);

@@ -47,6 +47,8 @@ write_aggregate(QdGenerator *self, const QdExpression *aggregate, const QdRelati
 
     if (aggregate->n_children == 0) {
         value = aggregate->distinct ? write_row(self, relation) : qd_sql_text("1");
+    } else if (!aggregate->distinct && (aggregate->aggregate == QD_AGGREGATE_SUM || aggregate->aggregate == QD_AGGREGATE_AVG)) {
+        value = qd_expression_make_summand(self, aggregate->children[0], relation);
     } else {
         QdColumn column = qd_expression_make_value(self, aggregate->children[0], relation);
 

@@ -181,6 +181,8 @@ void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const Qd
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* A member of a sum, only for queryd_sum() and queryd_avg() without DISTINCT. */
+QdSql qd_expression_make_summand(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 gboolean qd_expression_needs_serial(const QdExpression *expression);
 void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
 QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);

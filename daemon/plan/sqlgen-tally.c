@@ -345,7 +345,8 @@ write_aggregate(QdGenerator *self, const Need *need, const QdExpression *aggrega
         return qd_sql_make(self->arena, "queryd_integer(ifnull(sum(iif(@ IS NULL,0,@)),0))", value.sql, n);
     if (aggregate->aggregate == QD_AGGREGATE_MIN || aggregate->aggregate == QD_AGGREGATE_MAX)
         return qd_sql_make(self->arena, "@(@)", qd_sql_text(names[aggregate->aggregate]), value.sql);
-    return qd_sql_make(self->arena, "@(@,@)", qd_sql_text(names[aggregate->aggregate]), value.sql, n);
+    return qd_sql_make(self->arena, "@(@,@)", qd_sql_text(names[aggregate->aggregate]),
+                       qd_expression_make_summand(self, aggregate->children[0], rows), n);
 }
 
 /* @rows with the BINDs that lie upon the pattern, those of @node last. */

@@ -4,6 +4,7 @@
  */
 #include "daemon/rdf/xsd-number.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,6 +89,41 @@ text_is(const char *text, gsize n_bytes, const char *expected)
     return n_bytes == strlen(expected) && memcmp(text, expected, n_bytes) == 0;
 }
 
+#define EXACT_DIGITS (G_GUINT64_CONSTANT(1) << 53) /* a double has all integers up to here */
+#define EXACT_POWER 22                             /* and 10 to this */
+
+/* "[-+]digits[.digits]" of few digits: one division of two exact numbers, which rounds as strtod() does where a double is computed
+ * as one. */
+static gboolean
+parse_short(const char *p, const char *end, double *ret)
+{
+    static const double powers[EXACT_POWER + 1] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    gboolean negative = p < end && *p == '-';
+    guint64 digits = 0;
+    guint n_digits = 0;
+    guint scale = 0;
+    gboolean fraction = FALSE;
+
+    for (p += p < end && (*p == '-' || *p == '+') ? 1 : 0; p < end; p++) {
+        if (*p == '.' && !fraction) {
+            fraction = TRUE;
+            continue;
+        }
+        if (!g_ascii_isdigit(*p) || digits >= EXACT_DIGITS / 10 || (fraction && scale == EXACT_POWER))
+            return FALSE;
+        digits = digits * 10 + (guint64) (*p - '0');
+        scale += fraction ? 1 : 0;
+        n_digits++;
+    }
+    if (n_digits == 0 || FLT_EVAL_METHOD != 0)
+        return FALSE;
+    *ret = (double) digits / powers[scale];
+    if (negative)
+        *ret = -*ret;
+    return TRUE;
+}
+
 static gboolean
 parse_real(QdXsdType type, const char *text, gsize n_bytes, QdNumber *ret)
 {
@@ -95,7 +131,9 @@ parse_real(QdXsdType type, const char *text, gsize n_bytes, QdNumber *ret)
     g_autofree char *large = NULL;
     double value;
 
-    if (text_is(text, n_bytes, "INF") || text_is(text, n_bytes, "+INF")) {
+    if (parse_short(text, text + n_bytes, &value)) {
+        /* as most are */
+    } else if (text_is(text, n_bytes, "INF") || text_is(text, n_bytes, "+INF")) {
         value = HUGE_VAL;
     } else if (text_is(text, n_bytes, "-INF")) {
         value = -HUGE_VAL;

@@ -29,6 +29,35 @@ test_sum(void)
     check("SELECT 1 WHERE 0", "queryd_sum(v)", "0");
 }
 
+/* What queryd_number() gives: no text is made of floating point. */
+static void
+check_summands(const char *members, const char *program, const char *aggregate, const char *expected)
+{
+    g_autoptr(GByteArray) bytes = expressions_assemble(program, NULL);
+    g_autoptr(GString) sql = g_string_new(aggregate);
+    g_autoptr(GString) hex = g_string_new("X'");
+
+    for (guint i = 0; i < bytes->len; i++)
+        g_string_append_printf(hex, "%02x", bytes->data[i]);
+    g_string_append_c(hex, '\'');
+    g_assert_cmpuint(g_string_replace(sql, "$", hex->str, 0), >, 0);
+    check(members, sql->str, expected);
+}
+
+static void
+test_summands(void)
+{
+    check_summands("VALUES ({1}),({2})", "(xsd:float $0)", "queryd_sum(queryd_number($,v))", "\"3.0E0\"^^xsd:float");
+    check_summands("VALUES ({\"0.1\"}),({\"0.2\"})", "(xsd:double $0)", "queryd_sum(queryd_number($,v))", "3.0000000000000004E-1");
+    check_summands("VALUES ({1}),({\"NaN\"})", "(xsd:double $0)", "queryd_sum(queryd_number($,v))", "NaN");
+    check_summands("VALUES ({1}),({\"INF\"})", "(xsd:double $0)", "queryd_avg(queryd_number($,v))", "INF");
+    check_summands("VALUES ({1}),({2})", "(+ $0 1)", "queryd_sum(queryd_number($,v))", "5");
+    check_summands("VALUES ({1}),({2})", "(+ $0 1.5)", "queryd_sum(queryd_number($,v),3)", "18.0");
+    check_summands("VALUES ({1}),({\"a\"})", "(xsd:float $0)", "queryd_sum(queryd_number($,v))", "unbound");
+    check_summands("VALUES ({1}),({2})", "(STR $0)", "queryd_sum(queryd_number($,v))", "unbound");
+    check_summands("VALUES (X'f01100000000000000f0')", "$0", "max(queryd_eval($,v))", "unbound");
+}
+
 static void
 test_avg(void)
 {
@@ -98,6 +127,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/aggregate/sum", test_sum);
+    g_test_add_func("/functions/aggregate/summands", test_summands);
     g_test_add_func("/functions/aggregate/avg", test_avg);
     g_test_add_func("/functions/aggregate/extremes", test_extremes);
     g_test_add_func("/functions/aggregate/sample", test_sample);

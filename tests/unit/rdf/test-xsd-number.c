@@ -4,6 +4,7 @@
  */
 #include "daemon/rdf/xsd-number.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "daemon/rdf/term-id.h"
@@ -83,6 +84,29 @@ test_lexical(void)
 }
 
 /* SPARQL 1.1 §17.3: the wider type; integers divide to decimals. */
+/* Few digits are read by a division: always what strtod() reads. */
+static void
+test_digits(void)
+{
+    g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+
+    for (guint i = 0; i < 100000; i++) {
+        g_autoptr(GString) text = g_string_new(g_rand_boolean(rand) ? "-" : "");
+        gint n_digits = g_rand_int_range(rand, 1, 20);
+        gint point = g_rand_int_range(rand, -2, n_digits + 1);
+        QdNumber number;
+
+        for (gint k = 0; k < n_digits; k++) {
+            if (k == point)
+                g_string_append_c(text, '.');
+            g_string_append_c(text, (char) ('0' + g_rand_int_range(rand, 0, 10)));
+        }
+        g_assert_true(qd_number_parse(QD_XSD_DOUBLE, text->str, text->len, &number));
+        g_assert_true(number.real == g_ascii_strtod(text->str, NULL));
+        g_assert_cmpint(signbit(number.real) != 0, ==, text->str[0] == '-');
+    }
+}
+
 static void
 test_promotion(void)
 {
@@ -201,6 +225,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rdf/xsd-number/lexical", test_lexical);
+    g_test_add_func("/rdf/xsd-number/digits", test_digits);
     g_test_add_func("/rdf/xsd-number/promotion", test_promotion);
     g_test_add_func("/rdf/xsd-number/compare", test_compare);
     g_test_add_func("/rdf/xsd-number/round", test_round);
