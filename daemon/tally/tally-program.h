@@ -22,7 +22,7 @@
  *     ~ LINK .                     the same, unbound where it leads to none
  *     sLPP oLPP                    a link from variable L, subjects (objects) of PP; A is the first variable
  *
- * Place: room tally, internal to it; daemon/plan/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
+ * Place: room tally, internal to it; daemon/plan/tally/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
  */
 #pragma once
 

@@ -129,6 +129,36 @@ test_numbers(void)
     check("SELECT (COUNT(?x) AS ?n) { { ?s :p ?x } UNION { ?s :p ?y } }", NULL);
 }
 
+/* The program of the pattern that is joined with a subselect, which may have one of its own. */
+static void
+check_beside(const char *text, const char *program)
+{
+    g_autofree char *sql = sparql_get_sql(text);
+    g_autofree char *call = g_strdup_printf("queryd_tally('%s'", program);
+
+    if (strstr(sql, call) == NULL)
+        g_error("%s: no %s: %s", text, program, sql);
+}
+
+static void
+test_tables(void)
+{
+    check_beside("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o ; :q ?x { SELECT ?s (AVG(?y) AS ?m) { ?s :r ?y } GROUP BY ?s } "
+                 "FILTER(?x < ?m) } GROUP BY ?o",
+                 "@u00sA01.sA00.=CB");
+    check_beside("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o ; :q ?x FILTER(?x > 3) "
+                 "{ SELECT ?o (COUNT(*) AS ?m) { ?o :r ?y } GROUP BY ?o } } GROUP BY ?o ?m",
+                 "=O00S01f02");
+    check_beside("SELECT (COUNT(*) AS ?n) { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?s :r ?y } } FILTER(?o < ?m) }", "=o00");
+    check_beside("SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?s { SELECT DISTINCT ?m { ?x :r ?m } } } GROUP BY ?m",
+                 "@u00oA01sA00.=B");
+    /* few rows to begin from, a condition with a pattern */
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o VALUES ?s { :a :b } } GROUP BY ?o", NULL);
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?s :few ?y } } FILTER NOT EXISTS { ?s :q ?m } } "
+          "GROUP BY ?o",
+          NULL);
+}
+
 static void
 test_refused(void)
 {
@@ -230,6 +260,21 @@ add_group(GRand *rand, GString *out, const char *variable, guint *n_variables, g
                              "FILTER(STR(?v3) > \"a\") ", "FILTER(?v0 != :n2) ", "FILTER(?v1 != ?v2) ", "FILTER(!BOUND(?v2)) "));
 }
 
+/* What is joined with the rows of a tally. */
+static void
+add_table(GRand *rand, GString *out)
+{
+    g_string_append(out, PICK(rand, "{ SELECT ?v0 (MAX(?w1) AS ?w) { ?v0 :p ?w1 } GROUP BY ?v0 } ",
+                              "{ SELECT ?v1 (COUNT(?w1) AS ?w) { ?w1 :q ?v1 } GROUP BY ?v1 } ",
+                              "{ SELECT DISTINCT ?v2 ?v0 { ?v2 :r ?v0 } } ", "{ SELECT DISTINCT ?w { ?x :p ?w } } ",
+                              "{ SELECT (SUM(?w1) AS ?w) { ?w2 :p ?w1 } } ",
+                              "{ SELECT ?v3 (COUNT(?w1) AS ?w) { ?v3 :r ?w2 OPTIONAL { ?w2 :p ?w1 } } GROUP BY ?v3 } ",
+                              "VALUES (?v0 ?w) { (:n1 1) (:n1 2) (UNDEF 3) (:n3 UNDEF) } ",
+                              "{ SELECT ?v1 ?w { ?v1 :p ?w } ORDER BY ?w ?v1 LIMIT 5 } "));
+    g_string_append(out, PICK(rand, "", "", "FILTER(?w > 1) ", "FILTER(?w != ?v1) ", "FILTER(?w <= ?v2 && ?v0 != :n2) ",
+                              "FILTER NOT EXISTS { ?v0 :q ?w } ", "FILTER NOT EXISTS { ?v0 :q :n1 } "));
+}
+
 /* The order of rows is part of what is compared. */
 static const char *
 get_tail(const char *head)
@@ -249,6 +294,7 @@ get_tail(const char *head)
         { "SELECT ?v2 (", " GROUP BY ?v2 ORDER BY ?v2" },
         { "SELECT ?v3 ?v1 ?v0 (", " GROUP BY ?v3 ?v1 ?v0 ORDER BY ?v0 ?v1 ?v3" },
         { "SELECT ?v4 ?v1 (", " GROUP BY ?v4 ?v1 ORDER BY ?v1 ?v4" },
+        { "SELECT ?w (", " GROUP BY ?w ORDER BY ?w" },
         { "SELECT ?t (", " GROUP BY (STR(?v1) AS ?t) ORDER BY ?t" },
         { "SELECT ?t ?v0", " GROUP BY ?v0 (STR(?v1) AS ?t) ORDER BY ?t ?v0" },
     };
@@ -265,24 +311,27 @@ make_query(GRand *rand)
 {
     g_autoptr(GString) pattern = g_string_new(NULL);
     guint n_variables = 1;
-    const char *head = PICK(rand, "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
-                            "SELECT (COUNT(DISTINCT ?v0) AS ?n) {", "SELECT (SUM(?v1) AS ?n) (AVG(?v1) AS ?m) {",
-                            "SELECT (MIN(?v0) AS ?n) (COUNT(?v1) AS ?m) {", "SELECT (MAX(?v1) AS ?n) (COUNT(*) AS ?m) {",
-                            "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {", "SELECT ?v0 ?v1 (COUNT(*) AS ?n) {",
-                            "SELECT ?v0 ?v2 (COUNT(?v1) AS ?n) {", "SELECT ?v2 ?v1 {", "SELECT DISTINCT ?v0 {",
-                            "SELECT DISTINCT ?v1 ?v2 {", "SELECT (COUNT(*) AS ?n) (COUNT(?v1) AS ?m) (COUNT(?v2) AS ?k) {",
-                            "SELECT (COUNT(DISTINCT ?v1) AS ?n) (COUNT(DISTINCT ?v3) AS ?m) {",
-                            "SELECT ?v0 (SUM(?v1) AS ?n) (COUNT(*) AS ?m) {", "SELECT ?v2 (MAX(?v1) AS ?n) (AVG(?v1) AS ?m) {",
-                            "SELECT (COUNT(DISTINCT ?v2) AS ?n) (SUM(?v1 * 2) AS ?m) {", "SELECT ?t (COUNT(*) AS ?n) {",
-                            "SELECT ?t ?v0 (COUNT(DISTINCT ?v2) AS ?n) {", "SELECT ?v3 ?v1 ?v0 (COUNT(*) AS ?n) {",
-                            "SELECT ?v4 ?v1 (COUNT(?v4) AS ?n) (COUNT(*) AS ?m) {", "SELECT DISTINCT ?v0 ?v1 ?v2 {",
-                            "SELECT (SUM(?v1) AS ?n) (COUNT(?v4) AS ?m) (MAX(?v2) AS ?k) {");
+    const char *head = PICK(
+        rand, "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
+        "SELECT (COUNT(DISTINCT ?v0) AS ?n) {", "SELECT (SUM(?v1) AS ?n) (AVG(?v1) AS ?m) {",
+        "SELECT (MIN(?v0) AS ?n) (COUNT(?v1) AS ?m) {", "SELECT (MAX(?v1) AS ?n) (COUNT(*) AS ?m) {",
+        "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {", "SELECT ?v0 ?v1 (COUNT(*) AS ?n) {",
+        "SELECT ?v0 ?v2 (COUNT(?v1) AS ?n) {", "SELECT ?v2 ?v1 {", "SELECT DISTINCT ?v0 {", "SELECT DISTINCT ?v1 ?v2 {",
+        "SELECT (COUNT(*) AS ?n) (COUNT(?v1) AS ?m) (COUNT(?v2) AS ?k) {",
+        "SELECT (COUNT(DISTINCT ?v1) AS ?n) (COUNT(DISTINCT ?v3) AS ?m) {", "SELECT ?v0 (SUM(?v1) AS ?n) (COUNT(*) AS ?m) {",
+        "SELECT ?v2 (MAX(?v1) AS ?n) (AVG(?v1) AS ?m) {", "SELECT (COUNT(DISTINCT ?v2) AS ?n) (SUM(?v1 * 2) AS ?m) {",
+        "SELECT ?t (COUNT(*) AS ?n) {", "SELECT ?t ?v0 (COUNT(DISTINCT ?v2) AS ?n) {", "SELECT ?v3 ?v1 ?v0 (COUNT(*) AS ?n) {",
+        "SELECT ?v4 ?v1 (COUNT(?v4) AS ?n) (COUNT(*) AS ?m) {", "SELECT DISTINCT ?v0 ?v1 ?v2 {",
+        "SELECT (SUM(?v1) AS ?n) (COUNT(?v4) AS ?m) (MAX(?v2) AS ?k) {", "SELECT ?w (COUNT(?v1) AS ?n) {",
+        "SELECT ?v0 (SUM(?w) AS ?n) (COUNT(?w) AS ?m) {", "SELECT (COUNT(DISTINCT ?w) AS ?n) (AVG(?w) AS ?m) {");
 
     if (g_rand_int_range(rand, 0, 10) == 0)
         g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
                                       "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
     else
         add_group(rand, pattern, "?v0", &n_variables, 0);
+    if (g_rand_int_range(rand, 0, 3) == 0)
+        add_table(rand, pattern);
     return g_strdup_printf("%s %s}%s", head, pattern->str, get_tail(head));
 }
 
@@ -388,6 +437,7 @@ main(int argc, char **argv)
     g_test_add_func("/plan/sqlgen-tally/walks", test_walks);
     g_test_add_func("/plan/sqlgen-tally/distinct", test_distinct);
     g_test_add_func("/plan/sqlgen-tally/numbers", test_numbers);
+    g_test_add_func("/plan/sqlgen-tally/tables", test_tables);
     g_test_add_func("/plan/sqlgen-tally/refused", test_refused);
     g_test_add("/plan/sqlgen-tally/random", SparqlFixture, NULL, sparql_fixture_set_up, test_random, sparql_fixture_tear_down);
     g_test_add("/plan/sqlgen-tally/rollback", SparqlFixture, NULL, sparql_fixture_set_up, test_rollback, sparql_fixture_tear_down);

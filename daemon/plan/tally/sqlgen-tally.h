@@ -2,8 +2,8 @@
 /*
  * What the files of tallies share: the program under way.
  *
- * Place: private to sqlgen-tally.c, which decides, and sqlgen-tally-parts.c and sqlgen-tally-walk.c, which write the program of a
- * pattern.
+ * Place: private to sqlgen-tally.c, which decides, sqlgen-tally-need.c, which says what is asked for, and sqlgen-tally-parts.c and
+ * sqlgen-tally-walk.c, which write the program of a pattern.
  */
 #pragma once
 
@@ -28,6 +28,37 @@ typedef struct QdTallyDraft {
     double n_pairs, n_bytes; /* of the columns */
     guint n_levels;
 } QdTallyDraft;
+
+/* What a group needs of its pattern. */
+typedef struct QdTallyNeed {
+    const QdAlgebra *whole;   /* below the BINDs */
+    const QdAlgebra *pattern; /* of the tally: the whole without */
+    QdAlgebra **tables;       /* that its rows are joined with, */
+    guint n_tables;
+    const QdAlgebra *join; /* (nullable): of these and other parts */
+    QdExpression **after;  /* conditions of what that join gives */
+    guint n_after;
+    QdVariableSet computed;          /* by the BINDs */
+    guint roots[QD_TALLY_ROOTS_MAX]; /* the variables that it asks for */
+    guint n_roots;
+    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that their values are in */
+    gboolean open[QD_TALLY_ROOTS_MAX];       /* whether they may be unbound */
+    gboolean only_solutions, only_values;    /* it counts only these */
+    gboolean is_walk;
+    gboolean is_number; /* of such, which asks for no variable */
+} QdTallyNeed;
+
+/* FALSE: it needs more than a tally has. */
+gboolean qd_tally_need_find(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need);
+/* The variables of @expression. @own: it may name no computed one. FALSE: they are too many, or it is to be computed for each
+ * solution. */
+gboolean qd_tally_need_add(QdGenerator *self, const QdExpression *expression, gboolean own, QdTallyNeed *need);
+/* Conditions on the values that are asked for are tested once for each. @ret_chosen: it needs no variable, and has any. */
+gboolean qd_tally_need_add_conditions(QdGenerator *self, const QdAlgebra *pattern, QdTallyNeed *need, gboolean *ret_chosen);
+/* Whether @aggregate is COUNT of solutions: of all, or of what each binds. */
+gboolean qd_tally_need_counts_solutions(const QdTallyNeed *need, const QdExpression *aggregate);
+/* Whether each solution of the pattern has a value of all that is asked for. */
+gboolean qd_tally_need_is_bound(const QdTallyNeed *need);
 
 /* What is joined in a group of the pattern, and what changes it. */
 typedef enum QdTallyPartKind {

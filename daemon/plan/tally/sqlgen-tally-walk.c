@@ -6,7 +6,7 @@
  * A walk goes to variables that are asked for, to those between them, and along circles. What else is at a variable is a number for
  * each of its values, as in other tallies. The variables get an order in which few values are looked at.
  */
-#include "daemon/plan/sqlgen-tally.h"
+#include "daemon/plan/tally/sqlgen-tally.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  * A tally (daemon/tally/tally.h) makes no rows for them. A group of another form, or of a small pattern, is generated as before.
  */
-#include "daemon/plan/sqlgen-tally.h"
+#include "daemon/plan/tally/sqlgen-tally.h"
 
 #include <string.h>
 
@@ -13,202 +13,16 @@
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
+#define SMALL_TABLE_ROWS 1000
 #define NUMBERS_MAX 8 /* COUNTs that have a program each */
-
-/* What a group needs of its pattern. */
-typedef struct Need {
-    const QdAlgebra *pattern;        /* below the BINDs */
-    QdVariableSet computed;          /* by these */
-    guint roots[QD_TALLY_ROOTS_MAX]; /* the variables that it asks for */
-    guint n_roots;
-    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that their values are in */
-    gboolean open[QD_TALLY_ROOTS_MAX];       /* whether they may be unbound */
-    gboolean only_solutions, only_values;    /* it counts only these */
-    gboolean is_walk;
-    gboolean is_number; /* of such, which asks for no variable */
-} Need;
-
-static gboolean
-need_variable(Need *need, guint variable)
-{
-    for (guint i = 0; i < need->n_roots; i++) {
-        if (need->roots[i] == variable)
-            return TRUE;
-    }
-    if (need->n_roots == QD_TALLY_ROOTS_MAX)
-        return FALSE;
-    need->roots[need->n_roots++] = variable;
-    return TRUE;
-}
-
-/* @own: it may name no computed variable. */
-static gboolean
-need_variables(QdGenerator *self, const QdExpression *expression, gboolean own, Need *need)
-{
-    QdVariableSet named = { 0 };
-
-    if (qd_expression_is_volatile(expression) || qd_expression_needs_serial(expression))
-        return FALSE;
-    qd_expression_add_all_variables(expression, self->arena, &named);
-    QD_VARIABLE_SET_FOREACH(&named, variable)
-    {
-        gboolean is_computed = qd_variable_set_has(&need->computed, variable);
-
-        if (is_computed ? own : !need_variable(need, variable))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static gboolean
-is_bound_variable(const Need *need, const QdExpression *expression)
-{
-    return expression->kind == QD_EXPRESSION_KIND_VARIABLE && qd_algebra_binds(need->pattern, expression->variable);
-}
-
-/* COUNT of solutions: of all, or of what each binds. */
-static gboolean
-counts_solutions(const Need *need, const QdExpression *aggregate)
-{
-    return aggregate->aggregate == QD_AGGREGATE_COUNT && !aggregate->distinct &&
-           (aggregate->n_children == 0 || is_bound_variable(need, aggregate->children[0]));
-}
-
-static gboolean
-counts_values(const Need *need, const QdExpression *aggregate)
-{
-    return aggregate->aggregate == QD_AGGREGATE_COUNT && aggregate->distinct && aggregate->n_children == 1 &&
-           is_bound_variable(need, aggregate->children[0]);
-}
-
-static gboolean
-need_aggregate(QdGenerator *self, const QdExpression *aggregate, Need *need)
-{
-    if (aggregate->kind != QD_EXPRESSION_KIND_AGGREGATE)
-        return FALSE;
-    need->only_values = need->only_values && counts_values(need, aggregate);
-    if (counts_solutions(need, aggregate))
-        return TRUE;
-    need->only_solutions = FALSE;
-    if (aggregate->n_children == 0)
-        return FALSE;
-    switch (aggregate->aggregate) {
-    case QD_AGGREGATE_COUNT:
-    case QD_AGGREGATE_SUM:
-    case QD_AGGREGATE_AVG:
-    case QD_AGGREGATE_MIN:
-    case QD_AGGREGATE_MAX:
-        return need_variables(self, aggregate->children[0], FALSE, need);
-    default:
-        return FALSE;
-    }
-}
-
-/* BINDs of what is asked for. */
-static gboolean
-need_computed(QdGenerator *self, const QdAlgebra *group, Need *need)
-{
-    for (const QdAlgebra *node = group->children[0]; node != need->pattern; node = node->children[0])
-        for (guint i = 0; i < node->n_bindings; i++)
-            qd_variable_set_add(&need->computed, self->arena, node->bindings[i].variable);
-    for (guint i = 0; i < group->n_variables; i++) {
-        if (!qd_variable_set_has(&need->computed, group->variables[i]) && !need_variable(need, group->variables[i]))
-            return FALSE;
-    }
-    for (const QdAlgebra *node = group->children[0]; node != need->pattern; node = node->children[0])
-        for (guint i = 0; i < node->n_bindings; i++) {
-            if (node->bindings[i].expression == NULL || !need_variables(self, node->bindings[i].expression, TRUE, need))
-                return FALSE;
-        }
-    return TRUE;
-}
-
-static gboolean
-find_need(QdGenerator *self, const QdAlgebra *group, Need *need)
-{
-    *need = (Need){ .pattern = group->children[0], .only_solutions = TRUE, .only_values = TRUE };
-    while (need->pattern->kind == QD_ALGEBRA_EXTEND)
-        need->pattern = need->pattern->children[0];
-    if ((group->n_bindings == 0 && group->n_variables == 0) || !need_computed(self, group, need))
-        return FALSE;
-    for (guint i = 0; i < group->n_bindings; i++) {
-        if (!need_aggregate(self, group->bindings[i].expression, need))
-            return FALSE;
-    }
-    for (guint i = 0; i < need->n_roots; i++) {
-        if (!qd_variable_set_has(&need->pattern->possible, need->roots[i]))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-/* Whether each solution has a value of all that is asked for. */
-static gboolean
-is_bound(const Need *need)
-{
-    for (guint i = 0; i < need->n_roots; i++) {
-        if (!qd_algebra_binds(need->pattern, need->roots[i]))
-            return FALSE;
-    }
-    return TRUE;
-}
-
-/* A variable that a triple of @node has; G_MAXUINT: none is found. */
-static guint
-find_variable(const QdAlgebra *node)
-{
-    guint found = G_MAXUINT;
-
-    if (node->kind == QD_ALGEBRA_TRIPLE) {
-        if (node->triple->s.kind == QD_NODE_VARIABLE)
-            return node->triple->s.variable;
-        return node->triple->o.kind == QD_NODE_VARIABLE ? node->triple->o.variable : G_MAXUINT;
-    }
-    for (guint i = 0; i < node->n_children && found == G_MAXUINT; i++)
-        found = find_variable(node->children[i]);
-    return found;
-}
-
-/* One of FILTER @pattern: of a variable that is not asked for, it can be tested apart. */
-static gboolean
-need_condition(QdGenerator *self, const QdAlgebra *pattern, QdExpression *condition, Need *need)
-{
-    QdTallySet set;
-
-    if (condition->kind == QD_EXPRESSION_KIND_EXISTS || qd_tally_compares_ends(condition, pattern->children[0]) ||
-        qd_tally_is_absence(pattern))
-        return TRUE;
-    if (qd_tally_is_conjunction(condition))
-        return need_condition(self, pattern, condition->children[0], need) &&
-               need_condition(self, pattern, condition->children[1], need);
-    if (need->n_roots > 0 && qd_tally_find_set(self, pattern->children[0], condition, &set))
-        return TRUE;
-    return need_variables(self, condition, TRUE, need);
-}
-
-/* Conditions on the values that are asked for are tested once for each. @ret_chosen: it needs no variable, and has any. */
-static gboolean
-need_conditions(QdGenerator *self, const QdAlgebra *pattern, Need *need, gboolean *ret_chosen)
-{
-    for (guint i = 0; pattern->kind == QD_ALGEBRA_FILTER && i < pattern->n_expressions; i++) {
-        if (!need_condition(self, pattern, pattern->expressions[i], need))
-            return FALSE;
-    }
-    *ret_chosen = need->n_roots == 0;
-    if (need->n_roots == 0) {
-        need->roots[0] = find_variable(pattern);
-        need->n_roots = 1;
-    }
-    return need->roots[0] != G_MAXUINT;
-}
 
 /* A program whose values are in the first columns, in order. */
 static gboolean
-write_short(QdTallyDraft *self, Need *need, GPtrArray *conditions)
+write_short(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 {
     need->columns[0] = "value";
     need->columns[1] = "other";
-    if (need->n_roots > 2 || !is_bound(need))
+    if (need->n_roots > 2 || !qd_tally_need_is_bound(need))
         return FALSE;
     return need->n_roots == 1 ? qd_tally_write(self, need->pattern, need->roots[0], conditions)
                               : qd_tally_write_pairs(self, need->pattern, need->roots, conditions);
@@ -216,7 +30,7 @@ write_short(QdTallyDraft *self, Need *need, GPtrArray *conditions)
 
 /* @is_number: none of the variables is asked for. */
 static gboolean
-write_walk(QdTallyDraft *self, Need *need, gboolean is_number, GPtrArray *conditions)
+write_walk(QdTallyDraft *self, QdTallyNeed *need, gboolean is_number, GPtrArray *conditions)
 {
     need->is_walk = TRUE;
     need->is_number = is_number;
@@ -225,7 +39,7 @@ write_walk(QdTallyDraft *self, Need *need, gboolean is_number, GPtrArray *condit
 }
 
 static gboolean
-write_all_predicates(QdTallyDraft *self, Need *need)
+write_all_predicates(QdTallyDraft *self, QdTallyNeed *need)
 {
     const gsize begin = self->program->len;
     guint root;
@@ -243,7 +57,7 @@ write_all_predicates(QdTallyDraft *self, Need *need)
 }
 
 static gboolean
-write_pattern(QdTallyDraft *self, Need *need, GPtrArray *conditions)
+write_pattern(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 {
     const QdTallyDraft before = *self;
     const gsize begin = self->program->len;
@@ -252,18 +66,18 @@ write_pattern(QdTallyDraft *self, Need *need, GPtrArray *conditions)
 
     if (write_all_predicates(self, need))
         return TRUE;
-    if (!need_conditions(self->generator, need->pattern, need, &is_chosen))
+    if (!qd_tally_need_add_conditions(self->generator, need->pattern, need, &is_chosen))
         return FALSE;
     n_roots = need->n_roots;
     if (!write_short(self, need, conditions)) {
         *self = before;
         g_string_truncate(self->program, begin);
         g_ptr_array_set_size(conditions, 0);
-        if (!write_walk(self, need, is_chosen, conditions))
+        if (!write_walk(self, need, is_chosen && need->n_tables == 0, conditions))
             return FALSE;
     }
     for (guint i = 0; i < conditions->len; i++) {
-        if (!need_variables(self->generator, conditions->pdata[i], TRUE, need) || need->n_roots > n_roots)
+        if (!qd_tally_need_add(self->generator, conditions->pdata[i], TRUE, need) || need->n_roots > n_roots)
             return FALSE;
     }
     return TRUE;
@@ -281,27 +95,36 @@ add_note(const QdTallyDraft *self, double effort)
         NULL);
 }
 
-/* Whether the program, or several, for @pattern, are worth the columns that they read. @ret_effort: of a join */
+/* How many quads a join would look at. One with tables may begin from a small one. */
+static double
+estimate_effort(QdGenerator *self, const QdTallyNeed *need)
+{
+    double effort = qd_tally_estimate_effort(self, need->pattern);
+
+    for (guint i = 0; i < need->n_tables; i++) {
+        if (qd_estimate_rows(self, need->tables[i]) < SMALL_TABLE_ROWS)
+            return MIN(effort, qd_estimate_cost(self, need->join));
+    }
+    return effort;
+}
+
+/* Whether the program, or several, are worth the columns that they read, where a join would look at @effort quads. */
 static gboolean
-is_worth_while(const QdTallyDraft *self, const QdAlgebra *pattern, double *ret_effort)
+is_worth_while(const QdTallyDraft *self, double effort)
 {
     const QdLimits *limits = self->generator->limits;
     double least = (double) qd_limits_get(limits, QD_LIMIT_TALLY_ROWS);
-    double effort;
 
     if (self->n_bytes > (double) qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES) / 2)
         return FALSE;
-    *ret_effort = effort = qd_tally_estimate_effort(self->generator, pattern);
-    if (least > 0 && (effort < least || self->n_pairs > PATIENCE * effort))
-        return FALSE;
-    return TRUE;
+    return least == 0 || (effort >= least && self->n_pairs <= PATIENCE * effort);
 }
 
 /* --- SQL -------------------------------------------------------------------------------------------------------------- */
 
 /* A row for each value that is asked for, or pair of them. */
 static QdRelation *
-make_rows(const QdTallyDraft *self, const Need *need, char how)
+make_rows(const QdTallyDraft *self, const QdTallyNeed *need, char how)
 {
     QdGenerator *generator = self->generator;
     QdRelation *relation = qd_relation_new(generator);
@@ -323,7 +146,7 @@ make_rows(const QdTallyDraft *self, const Need *need, char how)
 
 /* Of values that each stand for @n solutions; where the @need is a number alone, @n is that. */
 static QdSql
-write_aggregate(QdGenerator *self, const Need *need, const QdExpression *aggregate, const QdRelation *rows, QdSql n)
+write_aggregate(QdGenerator *self, const QdTallyNeed *need, const QdExpression *aggregate, const QdRelation *rows, QdSql n)
 {
     static const char *const names[] = { [QD_AGGREGATE_SUM] = "queryd_sum",
                                          [QD_AGGREGATE_MIN] = "queryd_min",
@@ -331,7 +154,7 @@ write_aggregate(QdGenerator *self, const Need *need, const QdExpression *aggrega
                                          [QD_AGGREGATE_AVG] = "queryd_avg" };
     QdColumn value;
 
-    if (counts_solutions(need, aggregate))
+    if (qd_tally_need_counts_solutions(need, aggregate))
         return qd_sql_make(self->arena, "queryd_integer(ifnull(sum(@),0))", n);
     value = qd_expression_make_value(self, aggregate->children[0], rows);
     if (aggregate->distinct) {
@@ -367,7 +190,7 @@ add_computed(QdGenerator *self, const QdAlgebra *node, const QdAlgebra *pattern,
 
 /* Whether each row is a group. */
 static gboolean
-has_rows_for_groups(const QdAlgebra *group, const Need *need)
+has_rows_for_groups(const QdAlgebra *group, const QdTallyNeed *need)
 {
     if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions || need->is_walk)
         return FALSE;
@@ -423,6 +246,19 @@ group_computed(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows
     return shape;
 }
 
+/* @rows with the tables. @n: how many solutions each row is */
+static QdRelation *
+join_tables(QdGenerator *self, const QdTallyNeed *need, QdRelation *rows, QdSql *n)
+{
+    guint number = qd_ast_add_variable(self->ast, NULL);
+
+    (void) qd_relation_add_stored(self, rows, number, *n);
+    rows = qd_relation_copy(self, qd_generate_children(self, rows, need->tables, need->n_tables, NULL));
+    *n = qd_relation_find(rows, number)->sql;
+    qd_relation_filter(self, rows, need->after, need->n_after);
+    return rows;
+}
+
 /* Beside other solutions the program must not run again for each of them. */
 static QdSeal
 get_seal(const QdGenerator *self, gboolean has_key)
@@ -432,7 +268,7 @@ get_seal(const QdGenerator *self, gboolean has_key)
 
 /* The first letter of the program. */
 static char
-get_result(const Need *need, gboolean is_number)
+get_result(const QdTallyNeed *need, gboolean is_number)
 {
     if (need->is_walk)
         return is_number ? '%' : '@';
@@ -443,15 +279,15 @@ get_result(const Need *need, gboolean is_number)
 
 /* Whether it is one number, without conditions. */
 static gboolean
-is_number(const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
+is_number(const QdAlgebra *group, const QdTallyNeed *need, const GPtrArray *conditions)
 {
-    if (group->n_variables > 0 || conditions->len > 0)
+    if (group->n_variables > 0 || conditions->len > 0 || need->n_tables > 0)
         return FALSE;
     return need->is_walk ? need->is_number : need->n_roots == 1 && (need->only_solutions || need->only_values);
 }
 
 static QdRelation *
-make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, const GPtrArray *conditions)
+make_group(const QdTallyDraft *self, const QdAlgebra *group, const QdTallyNeed *need, const GPtrArray *conditions)
 {
     QdGenerator *generator = self->generator;
     gboolean has_key = group->n_variables > 0;
@@ -462,8 +298,10 @@ make_group(const QdTallyDraft *self, const QdAlgebra *group, const Need *need, c
     QdSql keys = QD_SQL_NONE;
 
     qd_relation_filter(generator, rows, (QdExpression *const *) conditions->pdata, conditions->len);
-    add_computed(generator, group->children[0], need->pattern, rows);
-    if (has_key && need->only_solutions && group->children[0] != need->pattern)
+    if (need->n_tables > 0)
+        rows = join_tables(generator, need, rows, &n);
+    add_computed(generator, group->children[0], need->whole, rows);
+    if (has_key && need->only_solutions && group->children[0] != need->whole)
         rows = group_computed(generator, group, rows, &n);
     if (!is_plain)
         keys = add_keys(generator, group, rows, shape);
@@ -507,7 +345,7 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     const QdRelation *rows;
     QdBinding own = *binding;
     double effort;
-    Need need;
+    QdTallyNeed need;
 
     if (counted != NULL)
         pattern = counted->kind == QD_EXPRESSION_KIND_VARIABLE ? qd_tally_require(self, pattern, counted->variable) : NULL;
@@ -516,7 +354,7 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     alone.children = &pattern;
     alone.bindings = &own;
     alone.n_bindings = 1;
-    if (!find_need(self, &alone, &need) || need.pattern != pattern || !write_pattern(&tally, &need, conditions) ||
+    if (!qd_tally_need_find(self, &alone, &need) || need.pattern != pattern || !write_pattern(&tally, &need, conditions) ||
         !is_number(&alone, &need, conditions))
         return FALSE;
     effort = qd_tally_estimate_effort(self, pattern);
@@ -539,7 +377,6 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
     QdTallyDraft all = { .generator = self };
     QdRelation *shape = qd_relation_new(self);
     const char *notes = self->notes;
-    double effort;
 
     if (group->n_variables > 0 || group->n_bindings == 0 || group->n_bindings > NUMBERS_MAX)
         return NULL;
@@ -552,7 +389,7 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
             return NULL;
         }
     }
-    if (is_worth_while(&all, group->children[0], &effort))
+    if (is_worth_while(&all, qd_tally_estimate_effort(self, group->children[0])))
         return qd_relation_seal(self, shape, get_seal(self, FALSE));
     self->notes = notes;
     return NULL;
@@ -568,18 +405,21 @@ qd_generate_tally(QdGenerator *self, const QdAlgebra *group)
     QdTallyDraft tally = { .generator = self, .program = program };
     gboolean is_needed;
     double effort;
-    Need need;
+    QdTallyNeed need;
 
     if (!is_plain(self))
         return NULL;
-    is_needed = find_need(self, group, &need);
-    if (!is_needed || need.n_roots > 1 || !is_bound(&need)) {
+    is_needed = qd_tally_need_find(self, group, &need);
+    if (!is_needed || need.n_roots > 1 || !qd_tally_need_is_bound(&need)) {
         QdRelation *numbers = make_numbers(self, group);
 
         if (numbers != NULL)
             return numbers;
     }
-    if (!is_needed || !write_pattern(&tally, &need, conditions) || !is_worth_while(&tally, need.pattern, &effort))
+    if (!is_needed || !write_pattern(&tally, &need, conditions))
+        return NULL;
+    effort = estimate_effort(self, &need);
+    if (!is_worth_while(&tally, effort))
         return NULL;
     add_note(&tally, effort);
     return make_group(&tally, group, &need, conditions);

@@ -6,7 +6,7 @@
  * At each variable the numbers of the parts that have it are multiplied. OPTIONAL, MINUS and EXISTS that share one variable change
  * the numbers of its values. So does a UNION, whose arms are added.
  */
-#include "daemon/plan/sqlgen-tally.h"
+#include "daemon/plan/tally/sqlgen-tally.h"
 
 #define LEVELS_MAX 20 /* of the parts of a program */
 #define KEY_BYTES 12  /* of a column for each key, as the next for each pair */
