@@ -34,11 +34,19 @@ get_term(gpointer data, gint64 id, QdTerm *ret_term, GError **error)
 {
     QdTallyTerms *terms = qd_connection_get_attachment(data, QD_ATTACHMENT_TALLY_TERMS);
     QdDictionary *dictionary;
+    gint64 missing;
 
     if (terms != NULL && qd_tally_terms_find(terms, id, ret_term))
         return TRUE;
     dictionary = qd_dictionary_get(data, error);
-    if (dictionary == NULL || !qd_dictionary_get_given_term(dictionary, id, ret_term, error))
+    if (dictionary == NULL)
+        return FALSE;
+    while (terms != NULL && qd_tally_terms_get_missing(terms, &missing)) {
+        if (!qd_dictionary_get_given_term(dictionary, missing, ret_term, error))
+            return FALSE;
+        qd_tally_terms_record_missing(terms, ret_term);
+    }
+    if (!qd_dictionary_get_given_term(dictionary, id, ret_term, error))
         return FALSE;
     if (terms != NULL)
         qd_tally_terms_record(terms, id, ret_term);

@@ -10,7 +10,15 @@ typedef struct Machine {
     QdTallyReadState state;
     QdTallyReader *reader;
     guint depth;
+    QdTallySource sources[QD_TALLY_LEVELS_MAX]; /* of a walk's variables: not looked into yet; of pairs the first and the last */
+    guint n_sources;
 } Machine;
+
+static QdTallyOrder
+get_opposite(QdTallyOrder order)
+{
+    return order == QD_TALLY_BY_SUBJECT ? QD_TALLY_BY_OBJECT : QD_TALLY_BY_SUBJECT;
+}
 
 static int run_part(Machine *self, QdTallyVector *ret_vector);
 
@@ -211,6 +219,9 @@ run_step(Machine *self, QdTallyPairs *pairs)
         r = qd_tally_reader_get(self->reader, id, order, &column);
     if (r != SQLITE_OK)
         return r;
+    if (self->n_sources == 0)
+        qd_tally_source_init(&self->sources[self->n_sources++], id, column->stamp, order);
+    qd_tally_source_init(&self->sources[1], id, column->stamp, get_opposite(order));
     return qd_tally_pairs_add_step(pairs, column, is_weighted ? &weights : NULL,
                                    (gsize) (what == 's' ? statistics.n_objects : statistics.n_subjects))
                ? SQLITE_OK
@@ -218,7 +229,7 @@ run_step(Machine *self, QdTallyPairs *pairs)
 }
 
 static int
-run_pairs(Machine *self, QdTallyPairs **ret_pairs)
+run_pairs(Machine *self, QdTallyResult *result)
 {
     g_auto(QdTallyVector) start = { 0 };
     g_autoptr(QdTallyPairs) pairs = NULL;
@@ -233,9 +244,11 @@ run_pairs(Machine *self, QdTallyPairs **ret_pairs)
     while (r == SQLITE_OK && *self->state.at != '\0');
     if (r == SQLITE_OK)
         r = qd_tally_pairs_begin(pairs);
-    if (r == SQLITE_OK)
-        *ret_pairs = g_steal_pointer(&pairs);
-    return r;
+    if (r != SQLITE_OK)
+        return r;
+    result->pairs = g_steal_pointer(&pairs);
+    memcpy(result->sources, self->sources, 2 * sizeof *result->sources);
+    return SQLITE_OK;
 }
 
 /* --- walks ------------------------------------------------------------------------------------------------------------ */
@@ -264,6 +277,7 @@ run_link(Machine *self, QdTallyWalk *walk)
     r = qd_tally_reader_get(self->reader, id, order, &column);
     if (r != SQLITE_OK)
         return r;
+    qd_tally_source_init(&self->sources[self->n_sources], id, column->stamp, get_opposite(order));
     return qd_tally_walk_add_link(walk, from, column) ? SQLITE_OK : SQLITE_RANGE;
 }
 
@@ -278,6 +292,7 @@ run_level(Machine *self, QdTallyWalk *walk)
     self->state.at += is_optional ? 1 : 0;
     if (!qd_tally_is_at_link(&self->state) || !qd_tally_walk_add_level(walk, is_optional))
         return SQLITE_RANGE;
+    self->n_sources++; /* the first variable has none */
     do
         r = run_link(self, walk);
     while (r == SQLITE_OK && qd_tally_is_at_link(&self->state));
@@ -289,10 +304,11 @@ run_level(Machine *self, QdTallyWalk *walk)
 }
 
 static int
-run_walk(Machine *self, gboolean is_number, QdTallyWalk **ret_walk)
+run_walk(Machine *self, gboolean is_number, QdTallyResult *result)
 {
     g_auto(QdTallyVector) start = { 0 };
     g_autoptr(QdTallyWalk) walk = NULL;
+    guint n_asked = 0;
     guint asked;
     int r = run_part(self, &start);
 
@@ -306,10 +322,11 @@ run_walk(Machine *self, gboolean is_number, QdTallyWalk **ret_walk)
     for (self->state.at++; *self->state.at != '\0';) {
         if (is_number || !read_level(self, &asked) || !qd_tally_walk_ask(walk, asked))
             return SQLITE_RANGE;
+        result->sources[++n_asked] = self->sources[asked];
     }
     r = qd_tally_walk_begin(walk, is_number);
     if (r == SQLITE_OK)
-        *ret_walk = g_steal_pointer(&walk);
+        result->walk = g_steal_pointer(&walk);
     return r;
 }
 
@@ -357,12 +374,14 @@ qd_tally_result_clear(QdTallyResult *self)
     qd_tally_vector_clear(&self->vector);
     self->pairs = qd_tally_pairs_free(self->pairs);
     self->walk = qd_tally_walk_free(self->walk);
+    for (guint i = 0; i < G_N_ELEMENTS(self->sources); i++)
+        qd_tally_source_clear(&self->sources[i]);
 }
 
 int
 qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyResult *ret_result)
 {
-    Machine machine = { { self, self->text }, reader, 0 };
+    Machine machine = { .state = { self, self->text }, .reader = reader };
     g_auto(QdTallyVector) vector = { 0 };
     char how = *machine.state.at;
     gboolean known = FALSE;
@@ -374,9 +393,9 @@ qd_tally_program_run(const QdTallyProgram *self, QdTallyReader *reader, QdTallyR
     machine.state.at++;
     qd_tally_reader_reset(reader);
     if (how == ':')
-        return run_pairs(&machine, &ret_result->pairs);
+        return run_pairs(&machine, ret_result);
     if (how == '@' || how == '%')
-        return run_walk(&machine, how == '%', &ret_result->walk);
+        return run_walk(&machine, how == '%', ret_result);
     if (how != '=' && *machine.state.at != '\0')
         r = count_by_statistics(&machine, how, &number, &known);
     if (r == SQLITE_OK && !known)

@@ -22,12 +22,13 @@
  *     ~ LINK .                     the same, unbound where it leads to none
  *     sLPP oLPP                    a link from variable L, subjects (objects) of PP; A is the first variable
  *
- * Place: room tally, internal to it; daemon/plan/tally/sqlgen-tally.c writes programs. Any text may come: it is checked as it is read.
+ * Place: room tally, internal to it; daemon/plan/tally writes programs. Any text may come: it is checked as it is read.
  */
 #pragma once
 
 #include "daemon/tally/tally-pairs.h"
 #include "daemon/tally/tally-reader.h"
+#include "daemon/tally/tally-source.h"
 #include "daemon/tally/tally-vector.h"
 #include "daemon/tally/tally-walk.h"
 
@@ -55,6 +56,8 @@ typedef struct QdTallyResult {
     QdTallyVector vector; /* of '#' and '$' one value 0, whose number may be 0 */
     QdTallyPairs *pairs;  /* (nullable) */
     QdTallyWalk *walk;    /* (nullable) */
+    QdTallySource
+        sources[QD_TALLY_ASKED_MAX + 1]; /* of the terms of pairs and walks: of the first value, and of what is asked for */
 } QdTallyResult;
 
 void qd_tally_result_clear(QdTallyResult *self);

@@ -9,7 +9,6 @@
 #include "daemon/rdf/term-id.h"
 #include "daemon/tally/tally-cache.h"
 
-#define KEYS_MIN 1024 /* the dictionary keeps as many of those used last itself */
 #define BYTES_MIN 65536
 #define NEW_SHARE 16 /* of the keys of a later column so few may have no text */
 #define SHARE 2      /* texts of a column take at most this part of the cache */
@@ -161,6 +160,32 @@ qd_tally_texts_carry(QdTallyColumn *from, QdTallyColumn *to)
     to->texts = texts;
 }
 
+gboolean
+qd_tally_texts_find(QdTallyColumn *column, gint64 id, gsize *place, QdTerm *ret_term)
+{
+    const QdTallyTexts *texts = g_atomic_pointer_get(&column->texts);
+    gsize begin = 0;
+    gsize end = texts != NULL ? texts->n : 0;
+
+    if (*place < end && texts->keys[*place] == id) {
+        begin = *place;
+    } else {
+        while (begin < end) {
+            gsize middle = begin + (end - begin) / 2;
+
+            if (texts->keys[middle] < id)
+                begin = middle + 1;
+            else
+                end = middle;
+        }
+        if (texts == NULL || begin == texts->n || texts->keys[begin] != id)
+            return FALSE;
+        *place = begin;
+    }
+    texts_get(texts, begin, id, ret_term);
+    return TRUE;
+}
+
 /* --- reading ------------------------------------------------------------------------------------------------------------ */
 
 void
@@ -169,7 +194,7 @@ qd_tally_reading_init(QdTallyReading *self, const QdTallyVector *vector, guint64
     QdTallyColumn *column = vector->column;
 
     *self = (QdTallyReading){ .vector = vector, .n_bytes_max = QD_TALLY_LIVE_FACTOR * cache_bytes, .cache_bytes = cache_bytes };
-    self->cannot_record = column == NULL || vector->keys != column->keys || vector->n < KEYS_MIN || column->stamp == 0 ||
+    self->cannot_record = column == NULL || vector->keys != column->keys || vector->n < QD_TALLY_TEXTS_MIN || column->stamp == 0 ||
                           g_atomic_pointer_get(&column->texts) != NULL;
 }
 

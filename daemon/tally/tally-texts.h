@@ -11,6 +11,8 @@
 #include "daemon/rdf/term.h"
 #include "daemon/tally/tally-vector.h"
 
+#define QD_TALLY_TEXTS_MIN 1024 /* keys: the dictionary keeps as many texts of those used last itself */
+
 /* A statement's way through the rows of a vector. */
 typedef struct QdTallyReading {
     const QdTallyVector *vector;
@@ -36,6 +38,10 @@ void qd_tally_reading_record(QdTallyReading *self, gint64 id, const QdTerm *term
 
 /* The texts of @from, an earlier column, are those of @to, which is not in use yet, where few of its keys have none. */
 void qd_tally_texts_carry(QdTallyColumn *from, QdTallyColumn *to);
+
+/* The term of @id where the column's texts have it. *@place: where the last one was found. @ret_term: (out): borrowed from the
+ * column */
+gboolean qd_tally_texts_find(QdTallyColumn *column, gint64 id, gsize *place, QdTerm *ret_term);
 
 /* Takes NULL, returns NULL. */
 QdTallyTexts *qd_tally_texts_free(QdTallyTexts *self);

@@ -21,8 +21,8 @@ enum { COLUMN_VALUE, COLUMN_N, COLUMN_OTHER, COLUMN_PROGRAM = COLUMN_OTHER + QD_
 /* Of one connection. */
 struct QdTallyTerms {
     guint64 cache_bytes;
-    QdTallyReading *current; /* (nullable): that which moved last */
-    QdTallyTaking *taking;   /* (nullable): a column that is being read */
+    struct Cursor *current; /* (nullable): that which moved last */
+    QdTallyTaking *taking;  /* (nullable): a column that is being read */
 };
 
 typedef struct Table {
@@ -107,7 +107,7 @@ forget_rows(Cursor *self)
 {
     QdTallyTerms *terms = get_terms(&self->base);
 
-    if (terms->current == &self->reading)
+    if (terms->current == self)
         terms->current = NULL;
     (void) sqlite3_finalize(self->rows);
     self->rows = NULL;
@@ -190,10 +190,9 @@ filter(sqlite3_vtab_cursor *cursor, int index, const char *index_text, int n_arg
         r = begin_rows(self, &program);
     if (r != SQLITE_OK)
         return fail(cursor->pVtab, r);
-    if (!has_vector(self))
-        return SQLITE_OK;
-    qd_tally_reading_init(&self->reading, &self->result.vector, get_terms(cursor)->cache_bytes);
-    get_terms(cursor)->current = &self->reading;
+    if (has_vector(self))
+        qd_tally_reading_init(&self->reading, &self->result.vector, get_terms(cursor)->cache_bytes);
+    get_terms(cursor)->current = self;
     return SQLITE_OK;
 }
 
@@ -202,6 +201,7 @@ next(sqlite3_vtab_cursor *cursor)
 {
     Cursor *self = (Cursor *) cursor;
 
+    get_terms(cursor)->current = self;
     if (!has_vector(self)) {
         int r = self->rows != NULL           ? step_rows(self)
                 : self->result.pairs != NULL ? qd_tally_pairs_advance(self->result.pairs)
@@ -210,7 +210,6 @@ next(sqlite3_vtab_cursor *cursor)
         return r == SQLITE_OK ? r : fail(cursor->pVtab, r);
     }
     qd_tally_reading_advance(&self->reading);
-    get_terms(cursor)->current = &self->reading;
     return SQLITE_OK;
 }
 
@@ -364,17 +363,62 @@ qd_tally_terms_make_reader(QdTallyTerms *self, sqlite3 *db)
     return qd_tally_reader_new(db, self->cache_bytes, &self->taking);
 }
 
+/* Whether @id is what the row has of source @index. */
+static gboolean
+is_value(const Cursor *cursor, guint index, gint64 id)
+{
+    gint64 first, second;
+    guint64 n;
+
+    if (cursor->result.walk != NULL)
+        return get_walked(cursor->result.walk, index == 0 ? COLUMN_VALUE : COLUMN_OTHER + (int) index - 1, &first) && first == id;
+    return qd_tally_pairs_get(cursor->result.pairs, &first, &second, &n) && (index == 0 ? first : second) == id;
+}
+
 gboolean
 qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term)
 {
-    return self->current != NULL && qd_tally_reading_find(self->current, id, ret_term);
+    Cursor *cursor = self->current;
+
+    if (cursor == NULL || cursor->rows != NULL)
+        return FALSE;
+    if (has_vector(cursor))
+        return qd_tally_reading_find(&cursor->reading, id, ret_term);
+    for (guint i = 0; i < G_N_ELEMENTS(cursor->result.sources); i++) {
+        QdTallySource *source = &cursor->result.sources[i];
+
+        if (source->predicate != 0 && is_value(cursor, i, id))
+            return qd_tally_source_find(source, ((Table *) cursor->base.pVtab)->reader, self->cache_bytes, id, ret_term);
+    }
+    return FALSE;
+}
+
+gboolean
+qd_tally_terms_get_missing(QdTallyTerms *self, gint64 *ret_id)
+{
+    for (guint i = 0; self->current != NULL && i < G_N_ELEMENTS(self->current->result.sources); i++) {
+        if (qd_tally_source_get_missing(&self->current->result.sources[i], ret_id))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+void
+qd_tally_terms_record_missing(QdTallyTerms *self, const QdTerm *term)
+{
+    for (guint i = 0; self->current != NULL && i < G_N_ELEMENTS(self->current->result.sources); i++) {
+        if (self->current->result.sources[i].is_reading) {
+            qd_tally_source_record(&self->current->result.sources[i], term);
+            return;
+        }
+    }
 }
 
 void
 qd_tally_terms_record(QdTallyTerms *self, gint64 id, const QdTerm *term)
 {
-    if (self->current != NULL)
-        qd_tally_reading_record(self->current, id, term);
+    if (self->current != NULL && has_vector(self->current))
+        qd_tally_reading_record(&self->current->reading, id, term);
 }
 
 gboolean
