@@ -85,8 +85,29 @@ take_group(const char **p, const char *end, guint n_groups)
     return group;
 }
 
-/* Appends what replaces one match; FALSE when the replacement is not valid. */
+/* fn:replace() refuses another replacement, also when nothing matches (err:FORX0004). */
 static gboolean
+is_replacement(const QdRegex *regex, const QdTerm *replacement)
+{
+    const char *p = replacement->lexical;
+    const char *end = p + replacement->n_lexical;
+
+    if (qd_regex_is_literal(regex))
+        return TRUE;
+    while (p < end) {
+        char c = *p++;
+
+        if (c != '\\' && c != '$')
+            continue;
+        if (p == end || (c == '$' ? !g_ascii_isdigit(*p) : *p != '\\' && *p != '$'))
+            return FALSE;
+        p++;
+    }
+    return TRUE;
+}
+
+/* Appends what replaces one match. */
+static void
 append_replacement(GString *out, const QdRegex *regex, const QdTerm *text, const QdTerm *replacement)
 {
     const char *p = replacement->lexical;
@@ -96,28 +117,22 @@ append_replacement(GString *out, const QdRegex *regex, const QdTerm *text, const
 
     if (qd_regex_is_literal(regex)) {
         g_string_append_len(out, p, end - p);
-        return TRUE;
+        return;
     }
     while (p < end) {
         char c = *p++;
 
         if (c == '\\') {
-            if (p == end || (*p != '\\' && *p != '$'))
-                return FALSE;
             g_string_append_c(out, *p++);
         } else if (c == '$') {
-            if (p == end || !g_ascii_isdigit(*p))
-                return FALSE;
             if (qd_regex_get_group(regex, take_group(&p, end, qd_regex_get_n_groups(regex)), &from, &to))
                 g_string_append_len(out, text->lexical + from, (gssize) (to - from));
         } else {
             g_string_append_c(out, c);
         }
     }
-    return TRUE;
 }
 
-/* The replacement is checked also when nothing matches. */
 static gboolean
 replace_all(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, const QdTerm *replacement, GString *out)
 {
@@ -133,8 +148,7 @@ replace_all(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, const QdTerm *
         if (to <= from)
             return FALSE;
         g_string_append_len(out, text->lexical + start, (gssize) (from - start));
-        if (!append_replacement(out, regex, text, replacement))
-            return FALSE;
+        append_replacement(out, regex, text, replacement);
         if (out->len > ev->max_bytes) {
             qd_evaluation_fail(ev, QW_ERROR_TOO_BIG, "computed value is too big");
             return FALSE;
@@ -153,7 +167,7 @@ qd_call_replace(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args
     char *copy;
 
     if (regex == NULL || !get_text(ev, &args[0]) || args[2].kind != QD_VALUE_STRING || !qd_value_get_term(ev, &args[2]) ||
-        qd_regex_matches_empty(regex))
+        qd_regex_matches_empty(regex) || !is_replacement(regex, &args[2].term))
         return qd_value_error();
 
     out = g_string_sized_new(args[0].term.n_lexical);

@@ -276,7 +276,7 @@ class Generator:
             (1, ("LANGMATCHES", (Call("LANG", (value, )), literal(self.one(["en", "*", "de", "EN-gb"]))))),
             (1, ("REGEX", (text, literal(self.one(["^a", "b$", "a.c", "[a-c]+", "", "B"]))))),
             (1, ("REGEX", (text, literal(self.one(["^A", "B$", "[A-C]+"])), literal("i")))),
-            (1, ("REPLACE", (text, literal(self.one(["a", "b+", "(a)(b)"])), literal(self.one(["", "x", "yy"]))))),
+            (1, ("REPLACE", (text, literal(self.one(["a", "b+", "(a)(b)"])), literal(self.one(["", "x", "yy", "$0-", "a$"]))))),
             (2, (self.one(["YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TZ", "TIMEZONE"]), (self.operand(scope), ))),
             (1, ("STRDT", (text, iri(self.one([INTEGER, NS + "type", STRING]))))),
             (1, ("STRLANG", (text, literal(self.one(["en", "EN", "fr-CA"]))))),

@@ -58,6 +58,12 @@ test_replace(void)
         { "(REPLACE \"abc\" \"x*\" \"-\")", "unbound" },
         { "(REPLACE \"abc\" \"b\" \"$\")", "unbound" },
         { "(REPLACE \"abc\" \"b\" \"\\\\n\")", "unbound" },
+        { "(REPLACE \"abc\" \"z\" \"$\")", "unbound" }, /* also where nothing matches */
+        { "(REPLACE \"abc\" \"z\" \"a$b\")", "unbound" },
+        { "(REPLACE \"abc\" \"z\" \"\\\\n\")", "unbound" },
+        { "(REPLACE \"\" \"z\" \"\\\\\")", "unbound" },
+        { "(REPLACE \"abc\" \"z\" \"$9\\\\$\")", "\"abc\"" },
+        { "(REPLACE \"abc\" \"z\" \"$\" \"q\")", "\"abc\"" },
         { "(REPLACE \"abc\" \"b\" \"x\"@en)", "unbound" },
         { "(REPLACE 1 \"1\" \"2\")", "unbound" },
         { "(REPLACE \"\" \"a\" \"b\")", "\"\"" },
