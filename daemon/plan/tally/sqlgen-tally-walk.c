@@ -355,6 +355,17 @@ order_from(Walk *self, guint first, double n_first)
     return self->n_levels == count_variables(self) ? effort + (self->n_roots > 0 ? ROW_EFFORT * n_rows : 0) : -1;
 }
 
+/* Whether a link that is no OPTIONAL has @variable. */
+static gboolean
+has_sure_link(const Walk *self, guint variable)
+{
+    for (guint i = 0; i < self->links->len; i++) {
+        if (get_link(self, i)->open == G_MAXUINT && get_other(get_link(self, i)->triple, variable) != G_MAXUINT)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* The best of all orders that begin at a variable each. */
 static gboolean
 find_order(Walk *self)
@@ -367,7 +378,8 @@ find_order(Walk *self)
         const Link *link = get_link(self, i / 2);
         guint first = i % 2 == 0 ? link->triple->s.variable : link->triple->o.variable;
         double n = i % 2 == 0 ? link->n_subjects : link->n_objects;
-        double effort = is_open(self, first) ? -1 : order_from(self, first, n);
+        gboolean is_begin = !is_open(self, first) && (link->open == G_MAXUINT || !has_sure_link(self, first));
+        double effort = is_begin ? order_from(self, first, n) : -1;
 
         if (effort >= 0 && (best == G_MAXUINT || effort < least)) {
             best = first;
