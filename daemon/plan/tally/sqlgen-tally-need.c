@@ -56,9 +56,9 @@ qd_tally_need_add(QdGenerator *self, const QdExpression *expression, gboolean ow
 
 /* Groups, distinct rows, slices and VALUES: what is more than a pattern. */
 static gboolean
-is_table(const QdAlgebra *node)
+is_table(const QdAlgebra *node, gboolean has_paths)
 {
-    if (node->kind == QD_ALGEBRA_VALUES)
+    if (node->kind == QD_ALGEBRA_VALUES || (node->kind == QD_ALGEBRA_PATH && has_paths))
         return TRUE;
     if (node->kind != QD_ALGEBRA_PROJECT && node->kind != QD_ALGEBRA_DISTINCT && node->kind != QD_ALGEBRA_SLICE)
         return FALSE;
@@ -141,10 +141,31 @@ need_of_tables(QdGenerator *self, QdTallyNeed *need)
     return TRUE;
 }
 
+/* Whether a path follows the rows of a tally: it is searched once for all solutions with one value. Other rewrites know better what
+ * makes distinct rows, and where the solutions of a path are only counted. */
+static gboolean
+takes_paths(QdGenerator *self, const QdAlgebra *group)
+{
+    return group->n_bindings > 0 && qd_rewrite_count(self, group) == group;
+}
+
+/* Whether each path has an end in the pattern. */
+static gboolean
+paths_follow(const QdTallyNeed *need)
+{
+    for (guint i = 0; i < need->n_tables; i++) {
+        if (need->tables[i]->kind == QD_ALGEBRA_PATH &&
+            !qd_variable_set_shares(&need->tables[i]->possible, &need->pattern->possible))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 /* The tables among the parts of the pattern. FALSE: it cannot be split so. */
 static gboolean
-set_tables_apart(QdGenerator *self, QdTallyNeed *need)
+set_tables_apart(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need)
 {
+    const gboolean has_paths = qd_algebra_has_path(need->whole) && takes_paths(self, group);
     static const QdAlgebra none = { .kind = QD_ALGEBRA_FILTER };
     const QdAlgebra *filter = need->whole->kind == QD_ALGEBRA_FILTER ? need->whole : &none;
     const QdAlgebra *join = filter != &none ? filter->children[0] : need->whole;
@@ -156,7 +177,7 @@ set_tables_apart(QdGenerator *self, QdTallyNeed *need)
     parts = qd_arena_array0(self->arena, QdAlgebra *, join->n_children);
     need->tables = qd_arena_array0(self->arena, QdAlgebra *, join->n_children);
     for (guint i = 0; i < join->n_children; i++) {
-        if (is_table(join->children[i]))
+        if (is_table(join->children[i], has_paths))
             need->tables[need->n_tables++] = join->children[i];
         else
             parts[n_parts++] = join->children[i];
@@ -166,7 +187,7 @@ set_tables_apart(QdGenerator *self, QdTallyNeed *need)
     need->join = join;
     return set_conditions_apart(
                self, filter, n_parts == 1 ? parts[0] : qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, parts, n_parts), need) &&
-           need_of_tables(self, need);
+           paths_follow(need) && need_of_tables(self, need);
 }
 
 /* --- the group -------------------------------------------------------------------------------------------------------- */
@@ -251,7 +272,8 @@ qd_tally_need_find(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need)
     while (need->whole->kind == QD_ALGEBRA_EXTEND)
         need->whole = need->whole->children[0];
     need->pattern = need->whole;
-    if ((group->n_bindings == 0 && group->n_variables == 0) || !set_tables_apart(self, need) || !need_computed(self, group, need))
+    if ((group->n_bindings == 0 && group->n_variables == 0) || !set_tables_apart(self, group, need) ||
+        !need_computed(self, group, need))
         return FALSE;
     for (guint i = 0; i < group->n_bindings; i++) {
         if (!need_aggregate(self, group->bindings[i].expression, need))

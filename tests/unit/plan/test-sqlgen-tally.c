@@ -152,6 +152,13 @@ test_tables(void)
     check_beside("SELECT (COUNT(*) AS ?n) { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?s :r ?y } } FILTER(?o < ?m) }", "=o00");
     check_beside("SELECT ?m (COUNT(*) AS ?n) { ?s :p ?o . ?o :q ?s { SELECT DISTINCT ?m { ?x :r ?m } } } GROUP BY ?m",
                  "@u00oA01sA00.=B");
+    check_beside("SELECT ?t (COUNT(*) AS ?n) { ?s :p ?o . ?o :q* ?t } GROUP BY ?t", "=o00");
+    check_beside("SELECT ?t (SUM(?x) AS ?n) { ?s :p ?o ; :r ?x . ?o :q+ ?t FILTER(?x < ?t) } GROUP BY ?t", ":.o00.s01.");
+    /* other rewrites know more of paths, one from a constant, one that nothing leads to */
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o . ?o :q* ?t } GROUP BY ?o", NULL);
+    check("SELECT DISTINCT ?t { ?s :p ?o . ?o :q* ?t }", NULL);
+    check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o . :a :q* ?o } GROUP BY ?o", NULL);
+    check("SELECT ?t (COUNT(*) AS ?n) { ?s :p ?o . ?x :q* ?t } GROUP BY ?t", NULL);
     /* few rows to begin from, a condition with a pattern */
     check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o VALUES ?s { :a :b } } GROUP BY ?o", NULL);
     check("SELECT ?o (COUNT(*) AS ?n) { ?s :p ?o { SELECT (MAX(?y) AS ?m) { ?s :few ?y } } FILTER NOT EXISTS { ?s :q ?m } } "
@@ -270,7 +277,8 @@ add_table(GRand *rand, GString *out)
                               "{ SELECT (SUM(?w1) AS ?w) { ?w2 :p ?w1 } } ",
                               "{ SELECT ?v3 (COUNT(?w1) AS ?w) { ?v3 :r ?w2 OPTIONAL { ?w2 :p ?w1 } } GROUP BY ?v3 } ",
                               "VALUES (?v0 ?w) { (:n1 1) (:n1 2) (UNDEF 3) (:n3 UNDEF) } ",
-                              "{ SELECT ?v1 ?w { ?v1 :p ?w } ORDER BY ?w ?v1 LIMIT 5 } "));
+                              "{ SELECT ?v1 ?w { ?v1 :p ?w } ORDER BY ?w ?v1 LIMIT 5 } ", "?v1 :q* ?w ", "?w :p+ ?v0 ",
+                              "?v2 (:p|:q)* ?v3 ", "?v0 :r? ?v1 ", "?v1 (:p|^:q) ?w ", "?v1 !:p ?w "));
     g_string_append(out, PICK(rand, "", "", "FILTER(?w > 1) ", "FILTER(?w != ?v1) ", "FILTER(?w <= ?v2 && ?v0 != :n2) ",
                               "FILTER NOT EXISTS { ?v0 :q ?w } ", "FILTER NOT EXISTS { ?v0 :q :n1 } "));
 }
@@ -326,7 +334,7 @@ make_query(GRand *rand)
         "SELECT ?v0 (SUM(?w) AS ?n) (COUNT(?w) AS ?m) {", "SELECT (COUNT(DISTINCT ?w) AS ?n) (AVG(?w) AS ?m) {");
 
     if (g_rand_int_range(rand, 0, 10) == 0)
-        g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
+        g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 . ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
                                       "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
     else
         add_group(rand, pattern, "?v0", &n_variables, 0);
