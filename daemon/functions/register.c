@@ -251,9 +251,14 @@ function_integer(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
     QdEvaluation *ev = sqlite3_user_data(context);
     QdValue value;
+    gint64 id;
 
     if (sqlite3_value_type(args[0]) == SQLITE_NULL)
         return;
+    if (qd_term_id_from_integer(sqlite3_value_int64(args[0]), &id)) {
+        sqlite3_result_int64(context, id);
+        return;
+    }
     qd_evaluation_reset(ev);
     value = qd_value_from_int64(sqlite3_value_int64(args[0]));
     qd_value_set_result(ev, &value, context);

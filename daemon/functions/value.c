@@ -420,6 +420,18 @@ free_bytes(gpointer data)
     g_free(data);
 }
 
+/* 0: it is too large to live in line. */
+static gint64
+get_integer_id(const QdDecimal *value)
+{
+    gint64 id;
+
+    if (value->scale > 0 || value->digits > G_MAXINT64 || value->digits < G_MININT64 ||
+        !qd_term_id_from_integer((gint64) value->digits, &id))
+        return 0;
+    return id;
+}
+
 void
 qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
 {
@@ -433,6 +445,8 @@ qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
     }
     if (id == 0 && self->kind == QD_VALUE_BOOLEAN && !self->has_term)
         id = qd_term_id_from_boolean(self->boolean);
+    if (id == 0 && self->kind == QD_VALUE_NUMBER && !self->has_term && self->number.type == QD_XSD_INTEGER)
+        id = get_integer_id(&self->number.decimal);
     if (id == 0 && !qd_value_get_term(ev, self))
         return;
     if (id != 0 || qd_term_id_from_term(&self->term, &id)) {

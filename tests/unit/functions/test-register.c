@@ -43,6 +43,12 @@ test_terms(void)
     check("queryd_boolean(NULL)", "unbound");
     check("queryd_integer(5)", "5");
     check("queryd_integer(9223372036854775807)", "9223372036854775807");
+    check("queryd_integer(-7)", "-7");
+    /* what lives in line, and what does not */
+    check("queryd_integer(144115188075855871)", "144115188075855871");
+    check("typeof(queryd_integer(144115188075855871)) || typeof(queryd_integer(144115188075855872))", "integerblob");
+    check("typeof(queryd_sum(queryd_integer(144115188075855871))) || typeof(queryd_sum(queryd_integer(144115188075855872)))",
+          "integerblob");
     check("queryd_str_text({<a:b>})", "a:b");
     check("queryd_str_text({\"x\"@en})", "x");
     check("queryd_str_text({_:l})", "_:l");
