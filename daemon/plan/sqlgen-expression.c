@@ -254,10 +254,23 @@ is_iri(const QdExpression *expression)
     return expression->kind == QD_EXPRESSION_KIND_TERM && expression->term->kind == QD_TERM_IRI;
 }
 
+/* Whether a comparison is better computed with its sides. A side without variables is one value, which SQLite computes once. */
 static gboolean
-is_call(const QdExpression *expression)
+is_of_computed(QdGenerator *self, const QdExpression *comparison)
 {
-    return expression->kind == QD_EXPRESSION_KIND_CALL;
+    gboolean found = FALSE;
+
+    for (guint i = 0; i < comparison->n_children; i++) {
+        QdVariableSet named = { 0 };
+
+        if (comparison->children[i]->kind != QD_EXPRESSION_KIND_CALL)
+            continue;
+        qd_expression_add_all_variables(comparison->children[i], self->arena, &named);
+        if (qd_variable_set_is_empty(&named))
+            return FALSE;
+        found = TRUE;
+    }
+    return found && !qd_expression_is_volatile(comparison);
 }
 
 /* An IRI equals nothing but itself, so its id does. What is computed is compared where it is computed: no term is made of it. */
@@ -271,7 +284,7 @@ make_comparison(QdGenerator *self, const QdExpression *expression, const QdRelat
     QdColumn a, b;
     gboolean by_id;
 
-    if ((is_call(expression->children[0]) || is_call(expression->children[1])) && !qd_expression_is_volatile(expression))
+    if (is_of_computed(self, expression))
         return write_call(self, CALL_TEST, expression, relation);
     a = qd_expression_make_value(self, expression->children[0], relation);
     b = qd_expression_make_value(self, expression->children[1], relation);

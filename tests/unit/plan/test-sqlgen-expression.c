@@ -56,6 +56,30 @@ test_logic(SparqlFixture *self, gconstpointer data)
     }
 }
 
+static void
+assert_has(const char *query, const char *part)
+{
+    g_autofree char *sql = sparql_get_sql(query);
+
+    if (strstr(sql, part) == NULL)
+        g_error("%s: no %s: %s", query, part, sql);
+}
+
+/* What is computed of a row is compared by the same program. What is the same for all rows is computed once, by SQLite. Sums take
+ * numbers. */
+static void
+test_computed(void)
+{
+    assert_has("SELECT ?s { ?s :p ?o FILTER(STRLEN(?o) < 3) }", "(queryd_test(?");
+    assert_has("SELECT ?s { ?s :p ?o ; :q ?x FILTER(?x > ?o + 1) }", "(queryd_test(?");
+    assert_has("SELECT ?s { ?s :p ?o FILTER(?o < 1 + 2) }", "queryd_lt(q0.o,queryd_eval(");
+    assert_has("SELECT ?s { ?s :p ?o FILTER(STRLEN(?o) < 1 + 2) }", "queryd_lt(queryd_eval(");
+    assert_has("SELECT ?s { ?s :p ?o FILTER(?o < RAND()) }", "queryd_lt(");
+    assert_has("SELECT (SUM(?o + 1) AS ?n) { ?s :p ?o ; :few ?x }", "queryd_sum(queryd_number(");
+    assert_has("SELECT (AVG(DISTINCT ?o + 1) AS ?n) { ?s :p ?o ; :few ?x }", "queryd_avg(DISTINCT queryd_to_term(queryd_eval(");
+    assert_has("SELECT (MAX(?o + 1) AS ?n) { ?s :p ?o ; :few ?x }", "queryd_max(queryd_eval(");
+}
+
 /* Equality with an IRI is SQL's; with what is unbound or no IRI it is not. */
 static void
 test_equality(SparqlFixture *self, gconstpointer data)
@@ -193,5 +217,6 @@ main(int argc, char **argv)
     ADD("long-lists", test_long_lists);
     ADD("exists", test_exists);
     ADD("equal-variables", test_equal_variables);
+    g_test_add_func("/plan/sqlgen-expression/computed", test_computed);
     return g_test_run();
 }
