@@ -8,6 +8,7 @@
 
 #include "daemon/functions/sort-key.h"
 #include "daemon/functions/sql-call.h"
+#include "daemon/rdf/term-id.h"
 
 #define POLL_EVERY 1024
 #define KEY_BYTES_KEPT 65536
@@ -124,8 +125,9 @@ final_avg(sqlite3_context *context)
 /* --- one of the members ------------------------------------------------------------------------------------------------- */
 
 typedef struct Choice {
-    sqlite3_value *value;
-    guint8 *key;
+    sqlite3_value *value; /* (nullable) */
+    gint64 id;            /* in line, instead of a value; 0: none */
+    guint8 *key;          /* (nullable): not made yet */
     gsize n_key;
 } Choice;
 
@@ -152,6 +154,7 @@ choose(sqlite3_context *context, Choice *self, sqlite3_value *value, GByteArray 
     sqlite3_value_free(self->value);
     sqlite3_free(self->key);
     self->value = copy;
+    self->id = 0;
     self->key = key_copy;
     if (key != NULL) {
         memcpy(key_copy, key->data, key->len);
@@ -159,28 +162,89 @@ choose(sqlite3_context *context, Choice *self, sqlite3_value *value, GByteArray 
     }
 }
 
+/* Numbers of one type that live in line are in the order of their ids. */
+static gboolean
+compare_ids(gint64 a, gint64 b, gint *ret_order)
+{
+    guint tag = qd_term_id_get_tag(a);
+    guint n_bits = tag == QD_TAG_DECIMAL ? 3 : 0; /* of the number of digits, in which equal numbers may differ */
+
+    if (!qd_term_id_is_inline(a) || !qd_term_id_is_inline(b) || tag != qd_term_id_get_tag(b) || tag < QD_TAG_INTEGER ||
+        tag > QD_TAG_DECIMAL)
+        return FALSE;
+    a = qd_term_id_get_payload(a) >> n_bits;
+    b = qd_term_id_get_payload(b) >> n_bits;
+    *ret_order = (a > b) - (a < b);
+    return TRUE;
+}
+
+/* The key of an id that was chosen without one. */
+static gboolean
+make_key(QdEvaluation *ev, Choice *self)
+{
+    QdValue value = qd_value_from_id(ev, self->id);
+
+    g_byte_array_set_size(ev->key, 0);
+    if (!qd_sort_key_append(ev, &value, ev->key))
+        return FALSE;
+    self->key = sqlite3_malloc64(ev->key->len);
+    if (self->key == NULL)
+        return FALSE;
+    memcpy(self->key, ev->key->data, ev->key->len);
+    self->n_key = ev->key->len;
+    return TRUE;
+}
+
+static void
+choose_id(Choice *self, gint64 id)
+{
+    sqlite3_value_free(self->value);
+    sqlite3_free(self->key);
+    *self = (Choice){ .id = id };
+}
+
+/* By sort keys. */
+static void
+compare_values(sqlite3_context *context, Choice *self, sqlite3_value *arg, gint sign)
+{
+    QdEvaluation *ev = sqlite3_user_data(context);
+    gboolean has_other = self->value != NULL || self->id != 0;
+    QdValue value;
+
+    qd_evaluation_reset(ev);
+    if (has_other && self->key == NULL && !make_key(ev, self)) {
+        sqlite3_result_error_nomem(context);
+        return;
+    }
+    value = qd_value_from_sql(ev, arg);
+    g_byte_array_set_size(ev->key, 0);
+    if (qd_sort_key_append(ev, &value, ev->key) && (!has_other || sign * compare_keys(self, ev->key) > 0)) {
+        if (value.id < 0)
+            choose_id(self, value.id);
+        else
+            choose(context, self, arg, ev->key);
+    }
+    if (ev->key->len > KEY_BYTES_KEPT) {
+        g_byte_array_unref(ev->key);
+        ev->key = g_byte_array_new();
+    }
+    (void) qd_sql_fail(ev, context);
+}
+
 static void
 step_extreme(sqlite3_context *context, sqlite3_value *arg, gint sign)
 {
-    QdEvaluation *ev = sqlite3_user_data(context);
     Choice *self = sqlite3_aggregate_context(context, sizeof *self);
-    GByteArray *key = ev->key;
-    QdValue value;
+    gint order;
 
     if (self == NULL) {
         sqlite3_result_error_nomem(context);
         return;
     }
-    qd_evaluation_reset(ev);
-    value = qd_value_from_sql(ev, arg);
-    g_byte_array_set_size(key, 0);
-    if (qd_sort_key_append(ev, &value, key) && (self->value == NULL || sign * compare_keys(self, key) > 0))
-        choose(context, self, arg, key);
-    if (key->len > KEY_BYTES_KEPT) {
-        g_byte_array_unref(key);
-        ev->key = g_byte_array_new();
-    }
-    (void) qd_sql_fail(ev, context);
+    if (self->id == 0 || sqlite3_value_type(arg) != SQLITE_INTEGER || !compare_ids(self->id, sqlite3_value_int64(arg), &order))
+        compare_values(context, self, arg, sign);
+    else if (sign * order > 0)
+        choose_id(self, sqlite3_value_int64(arg));
 }
 
 static void
@@ -211,9 +275,12 @@ final_choice(sqlite3_context *context)
 {
     Choice *self = sqlite3_aggregate_context(context, 0);
 
-    if (self == NULL || self->value == NULL)
+    if (self == NULL)
         return;
-    sqlite3_result_value(context, self->value);
+    if (self->value != NULL)
+        sqlite3_result_value(context, self->value);
+    else if (self->id != 0)
+        sqlite3_result_int64(context, self->id);
     sqlite3_value_free(self->value);
     sqlite3_free(self->key);
 }

@@ -77,6 +77,13 @@ test_extremes(void)
     check("VALUES ({\"a\"}),({2}),({<a:b>})", "queryd_max(v)", "\"a\"");
     check("VALUES (NULL),({2}),({3})", "queryd_min(v)", "2");
     check("VALUES ({01}),({1})", "queryd_min(v)", "01");
+    check("VALUES ({1}),({01})", "queryd_min(v)", "1");
+    check("VALUES ({1.50}),({1.5}),({1.500})", "queryd_min(v)", "1.50");
+    check("VALUES ({1.50}),({1.5}),({1.500})", "queryd_max(v)", "1.50");
+    check("VALUES ({3}),({1}),({2.5}),({-7}),({\"a\"}),({9})", "queryd_max(v)", "\"a\"");
+    check("VALUES ({3}),({1}),({2.5}),({-7}),({4}),({9e0}),({8})", "queryd_max(v)", "9e0");
+    check("VALUES ({3}),({_:b}),({2}),({1}),(NULL)", "queryd_max(v)", "3");
+    check("VALUES ({3}),({2000000000000000000}),({4})", "queryd_max(v)", "2000000000000000000");
     check("SELECT 1 WHERE 0", "queryd_min(v)", "unbound");
     check("VALUES (NULL)", "queryd_max(v)", "unbound");
 }
