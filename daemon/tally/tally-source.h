@@ -2,8 +2,8 @@
 /*
  * The terms of a variable's values in rows of several variables: those that are kept with a column of which the values are keys.
  *
- * Place: room tally, internal to it. Rows look terms up in any order, and not all. A statement that has looked up half as many as
- * the column has keys has those of all keys read, in their order, which the next statement finds.
+ * Place: room tally, internal to it. Rows look terms up in any order, and not all. A statement may
+ * look up half as many as the column has keys. Then those of all keys are read, in their order, for the next statement.
  */
 #pragma once
 

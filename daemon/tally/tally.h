@@ -33,7 +33,7 @@ QdTallyReader *qd_tally_terms_make_reader(QdTallyTerms *self, sqlite3 *db);
 gboolean qd_tally_terms_find(QdTallyTerms *self, gint64 id, QdTerm *ret_term);
 void qd_tally_terms_record(QdTallyTerms *self, gint64 id, const QdTerm *term);
 
-/* An id whose term is to be read, too, for later statements: qd_tally_terms_record_missing() is to hear of it, and the next to be
- * asked for, before anything else is. FALSE: none */
+/* An id whose term is to be read, too, for later statements. qd_tally_terms_record_missing() hears of it, and the next is asked for
+ * before anything else is. FALSE: none */
 gboolean qd_tally_terms_get_missing(QdTallyTerms *self, gint64 *ret_id);
 void qd_tally_terms_record_missing(QdTallyTerms *self, const QdTerm *term);

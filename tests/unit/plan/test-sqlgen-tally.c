@@ -334,8 +334,8 @@ make_query(GRand *rand)
         "SELECT ?v0 (SUM(?w) AS ?n) (COUNT(?w) AS ?m) {", "SELECT (COUNT(DISTINCT ?w) AS ?n) (AVG(?w) AS ?m) {");
 
     if (g_rand_int_range(rand, 0, 10) == 0)
-        g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 . ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ", "?v0 ?v1 ?v2 FILTER isIRI(?v2) ",
-                                      "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
+        g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 . ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ",
+                                      "?v0 ?v1 ?v2 FILTER isIRI(?v2) ", "?v0 ?v1 ?v2 FILTER isBlank(?v2) "));
     else
         add_group(rand, pattern, "?v0", &n_variables, 0);
     if (g_rand_int_range(rand, 0, 3) == 0)
