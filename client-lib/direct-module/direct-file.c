@@ -246,7 +246,8 @@ direct_compile(QueryDirect *self, QueryDirectFile *file, const QueryCommand *com
                        .n_bytes = strlen(command->text),
                        .base = command->base,
                        .dataset = command->dataset,
-                       .is_described = is_described };
+                       .is_described = is_described,
+                       .is_executed = !is_described };
 
     if (!qd_language_from_name(command->language, &what.language, error))
         return NULL;

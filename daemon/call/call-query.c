@@ -64,6 +64,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     };
 
     timed.timeout_msec = options.timeout_msec;
+    timed.is_executed = policy == QD_POLICY_READ;
     run = qd_run_new(context->pool, call->client, NULL, &timed, policy, &context->limits, error);
     if (run == NULL)
         return NULL;

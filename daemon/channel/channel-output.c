@@ -37,14 +37,18 @@ get_full_capacity(const QdChannel *self)
 static gboolean
 ensure_region(QdChannel *self)
 {
-    int n_pipe_bytes = fcntl(self->fd, F_GETPIPE_SZ);
-    gsize n_bytes = (gsize) MAX(n_pipe_bytes, 0) + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
+    int n_pipe_bytes;
+    gsize n_bytes;
     void *map;
 
     if (self->output.region != NULL)
         return TRUE;
-    if (self->transport != QD_TRANSPORT_VMSPLICE || self->output.buffer != NULL || n_pipe_bytes <= 0)
+    if (self->transport != QD_TRANSPORT_VMSPLICE || self->output.buffer != NULL)
         return FALSE;
+    n_pipe_bytes = fcntl(self->fd, F_GETPIPE_SZ);
+    if (n_pipe_bytes <= 0)
+        return FALSE;
+    n_bytes = (gsize) n_pipe_bytes + PAGE_OF_MEMORY + 2 * get_full_capacity(self);
     map = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED)
         return FALSE;

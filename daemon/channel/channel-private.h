@@ -136,9 +136,12 @@ typedef struct QdChannelFill {
 
 /* The request in work, if it reads. */
 typedef struct QdChannelWork {
-    QdRequest *request;          /* (owned) (nullable) */
-    QdRun *run;                  /* (owned) (nullable) */
-    const QdReader *last_reader; /* a hint, may be gone */
+    QdRequest *request;           /* (owned) (nullable) */
+    QdRun *run;                   /* (owned) (nullable) */
+    QdRun *prepared;              /* (owned) (nullable): that of PREPARE, until the FETCH that came with it takes it over */
+    uint64_t prepared_generation; /* read before that was made */
+    gboolean schema_waits;        /* for the first page of that FETCH, to leave with it */
+    const QdReader *last_reader;  /* a hint, may be gone */
     gboolean first_fill;
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;

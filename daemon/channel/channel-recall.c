@@ -125,7 +125,8 @@ answer(QdChannel *self, const QdRememberedResult *result, uint64_t generation)
                   .generation = generation,
                   .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec };
 
-    if (result->file != NULL && (!self->whole_results || !send_whole(self, result, &end)))
+    /* a SCHEMA may wait in the buffer, which send_whole() goes around */
+    if (result->file != NULL && (!self->whole_results || qd_channel_flush(self) != 1 || !send_whole(self, result, &end)))
         return FALSE;
     __atomic_add_fetch(&self->context->counters.n_rows, result->n_rows, __ATOMIC_RELAXED);
     qd_channel_discharge_whole_request(self, self->work.request);
@@ -163,7 +164,7 @@ find_reads(const QdChannel *self)
 
 /* While others wait it is no time for that. */
 static gboolean
-may_keep(QdChannel *self, QdRecall recall)
+may_keep(const QdChannel *self, QdRecall recall)
 {
     guint64 number = qd_result_memory_get_number(self->context->results);
     g_autoptr(QdReadSet) reads = NULL;
@@ -196,6 +197,8 @@ qd_channel_recall(QdChannel *self)
         qd_channel_drop_fill(self);
         return answer(self, &result, generation);
     }
+    if (recall != QD_RECALL_NOTHING) /* what is kept has begun after the number was read */
+        self->work.prepared = qd_run_free(self->work.prepared);
     if (may_keep(self, recall))
         self->work.fill.pages = g_byte_array_new();
     self->work.fill.number = qd_result_memory_get_number(memory);

@@ -19,6 +19,8 @@
 /* The first page goes out early; later ones are full. */
 #define FIRST_PAGE_BYTES 4096
 #define SLICE_USEC 2000
+/* So long a SCHEMA leaves together with the first page. */
+#define SCHEMA_WAITS_BYTES 4096
 /* A statement that was quick is asked about again when an execution takes so long. */
 #define LONG_USEC 1000
 
@@ -60,6 +62,7 @@ qd_channel_end_request(QdChannel *self)
     self->task.sliced = FALSE;
     self->work.spent_usec = 0;
     self->work.is_late = FALSE;
+    self->work.schema_waits = FALSE;
     qd_channel_drop_fill(self);
     self->work.request = qd_channel_free_request(self, self->work.request);
     qd_channel_touch_transaction(self);
@@ -153,6 +156,16 @@ ends_transaction(QdControl control)
     return control == QD_CONTROL_COMMIT || control == QD_CONTROL_ROLLBACK;
 }
 
+/* The FETCH of the query that is prepared has come with it: the run is for both. */
+static gboolean
+fetch_has_come(const QdChannel *self, const QdExecutionOptions *execution)
+{
+    const QdRequest *next = g_queue_peek_head((GQueue *) &self->input.requests);
+
+    return next != NULL && next->kind == QW_KIND_FETCH && next->error == NULL && !next->cancelled && !execution->access_write &&
+           self->transaction == NULL && self->settings == 0;
+}
+
 static gboolean
 serve_prepare(QdChannel *self, GError **error)
 {
@@ -161,6 +174,7 @@ serve_prepare(QdChannel *self, GError **error)
     uint32_t n_bytes = 0;
     g_autoptr(QdRun) run = NULL;
     QdLanguage language;
+    gboolean is_followed;
     QdRunText what;
     QdShape shape;
 
@@ -170,9 +184,12 @@ serve_prepare(QdChannel *self, GError **error)
 
     if (options.execution.access_write && !qd_client_check_write(self->client, error))
         return FALSE;
+    is_followed = fetch_has_come(self, &options.execution);
+    self->work.prepared_generation = qd_writer_get_generation(self->context->writer);
     what = (QdRunText){ .language = language,
                         .text = text,
                         .n_bytes = n_bytes,
+                        .is_executed = is_followed,
                         .base = options.base,
                         .dataset = options.dataset,
                         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC,
@@ -207,6 +224,8 @@ serve_prepare(QdChannel *self, GError **error)
     self->entry.language = qd_language_get_name(language);
     qd_channel_put_schema(self, &shape, self->work.request->serial);
     qd_channel_end_request(self);
+    if (is_followed && !self->statement.writes && self->statement.control == QD_CONTROL_NONE)
+        self->work.prepared = g_steal_pointer(&run);
     return TRUE;
 }
 
@@ -264,6 +283,7 @@ start_query(QdChannel *self, GError **error)
                        .n_bytes = statement->n_text_bytes,
                        .base = statement->base,
                        .dataset = statement->dataset,
+                       .is_executed = !statement->execution.access_write,
                        .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,
@@ -284,7 +304,11 @@ start_query(QdChannel *self, GError **error)
     };
 
     what.timeout_msec = options.timeout_msec;
-    self->work.run = new_run(self, &what, statement->execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
+    if (self->work.prepared != NULL)
+        options.generation = self->work.prepared_generation;
+    self->work.run = self->work.prepared != NULL
+                         ? g_steal_pointer(&self->work.prepared)
+                         : new_run(self, &what, statement->execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (self->work.run == NULL || !bind_request(self, error))
         return FALSE;
 
@@ -315,6 +339,7 @@ put_page(QdChannel *self, QwPageWriter *page)
     gboolean late_schema = self->work.first_fill && qd_run_has_new_schema(self->work.run);
 
     self->work.first_fill = FALSE;
+    self->work.schema_waits = FALSE;
     if (late_schema)
         qd_channel_drop_fill(self);
     __atomic_store_n(&self->entry.n_rows, qd_run_get_n_rows(self->work.run), __ATOMIC_RELAXED);
@@ -340,8 +365,8 @@ send_early(QdChannel *self)
 {
     QwPageWriter *page = self->work.page;
 
-    if (page == NULL || !qd_run_can_send_early(self->work.run, page) || !qd_channel_output_is_empty(self) ||
-        qd_run_has_new_schema(self->work.run))
+    if (page == NULL || !qd_run_can_send_early(self->work.run, page) ||
+        (!qd_channel_output_is_empty(self) && !self->work.schema_waits) || qd_run_has_new_schema(self->work.run))
         return;
 
     put_page(self, page);
@@ -425,6 +450,7 @@ qd_channel_continue_run(QdChannel *self)
     self->work.page = &page;
     status = qd_run_fill(self->work.run, &page, self->work.first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);
     self->work.page = NULL;
+    self->work.schema_waits = FALSE;
     if (status == QD_RUN_DEFERRED) {
         /* nothing came out: it starts again when one of the long ones has ended */
         self->work.spent_usec = qd_run_get_produced_usec(self->work.run);
@@ -477,6 +503,22 @@ start_fetch(QdChannel *self, GError **error)
     return start_query(self, error);
 }
 
+/* Both at once: a client that sends a text and waits for its rows costs one lease, one compilation and one send() less. */
+static void
+follow_prepare(QdChannel *self)
+{
+    g_autoptr(GError) error = NULL;
+    gboolean ok;
+
+    qd_channel_take_request(self);
+    ok = start_fetch(self, &error);
+    g_clear_pointer(&self->work.prepared, qd_run_free);
+    if (!ok)
+        qd_channel_fail_request(self, error);
+    self->work.schema_waits = self->work.run != NULL && self->output.used <= SCHEMA_WAITS_BYTES && self->output.large == NULL &&
+                              self->output.trailer == NULL;
+}
+
 void
 qd_channel_take_request(QdChannel *self)
 {
@@ -519,5 +561,7 @@ qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
                                           : qd_channel_check_transaction(self, &error) && start_fetch(self, &error);
     if (!ok)
         qd_channel_fail_request(self, error);
+    else if (self->work.prepared != NULL)
+        follow_prepare(self);
     return TRUE;
 }

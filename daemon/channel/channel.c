@@ -190,8 +190,12 @@ channel_work(QdChannel *self, Turn *turn)
         qd_channel_run_writes(self);
         return TRUE;
     }
-    if (self->work.run == NULL)
-        return qd_channel_start_request(self, &turn->leads);
+    if (self->work.run == NULL) {
+        if (!qd_channel_start_request(self, &turn->leads))
+            return FALSE;
+        if (!self->work.schema_waits)
+            return TRUE;
+    }
     if (qd_channel_continue_run(self))
         return TRUE;
 

@@ -140,15 +140,30 @@ compile_sparql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **err
     return compile_plan(self, NULL, is_update, error);
 }
 
+/* Plan and rows of one snapshot: a second one costs two locks of the log, and as much of SQLite as finding the plan. */
+static gboolean
+begins_at_once(const QdRunText *what)
+{
+    return what->is_executed && what->language == QD_LANGUAGE_SPARQL;
+}
+
 /* With caches of the database that is there: after a Restore they are of another one. */
 static QdReader *
-lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, QdLanguage language, GError **error)
+lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, GError **error)
 {
     for (;;) {
         QdReader *reader = qd_pool_lease(pool, client, preferred, error);
 
-        if (reader == NULL || language != QD_LANGUAGE_SPARQL || qd_connection_is_current(reader->connection))
+        if (reader == NULL || what->language != QD_LANGUAGE_SPARQL)
             return reader;
+        if (begins_at_once(what) && !qd_connection_begin(reader->connection, error)) {
+            qd_pool_release(pool, reader);
+            return NULL;
+        }
+        if (qd_connection_is_current(reader->connection))
+            return reader;
+        if (begins_at_once(what))
+            (void) qd_connection_end(reader->connection, NULL);
         reader->is_stale = TRUE;
         qd_pool_release(pool, reader);
     }
@@ -188,6 +203,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     self->rows = (QdRowSource){ .reader = reader, .limits = limits };
     if (self->reader == NULL)
         return NULL;
+    self->in_transaction = pool != NULL && begins_at_once(what);
     qd_run_end_set_client(&self->end, reader->client);
     self->access = reader->client != NULL ? qd_client_get_access(reader->client) : NULL;
     qd_connection_set_access(reader->connection, what->language == QD_LANGUAGE_SQL ? self->access : NULL);
@@ -201,7 +217,7 @@ QdRun *
 qd_run_new(QdPool *pool, QdClient *client, const QdReader *preferred, const QdRunText *what, QdPolicy compile_policy,
            const QdLimits *limits, GError **error)
 {
-    return run_new(pool, lease_reader(pool, client, preferred, what->language, error), what, compile_policy, limits, error);
+    return run_new(pool, lease_reader(pool, client, preferred, what, error), what, compile_policy, limits, error);
 }
 
 QdRun *
@@ -244,7 +260,23 @@ get_trial_usec(const QdRun *self)
     return 1000 * qd_limits_get(self->limits, QD_LIMIT_PLAN_TRIAL_MSEC);
 }
 
-/* Constants are looked up in the snapshot that is read: the transaction begins with them. */
+static gboolean
+begin(QdRun *self, GError **error)
+{
+    if (self->in_transaction || self->pool == NULL)
+        return TRUE;
+    if (!qd_connection_begin(self->reader->connection, error))
+        return FALSE;
+    self->in_transaction = TRUE;
+    if (qd_connection_is_current(self->reader->connection))
+        return TRUE;
+
+    self->reader->is_stale = TRUE;
+    qd_error_set(error, QW_ERROR_BUSY, "the database was restored just now: try again");
+    return FALSE;
+}
+
+/* Constants are looked up in the snapshot that is read: the transaction begins with them, at the latest. */
 static gboolean
 bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 {
@@ -252,14 +284,8 @@ bind_terms(QdRun *self, GHashTable *parameters, GError **error)
 
     if (g_hash_table_size(parameters) > 0 && !compile_plan(self, parameters, FALSE, error))
         return FALSE;
-    if (self->pool != NULL && !qd_connection_begin(connection, error))
+    if (!begin(self, error))
         return FALSE;
-    self->in_transaction = self->pool != NULL;
-    if (self->in_transaction && !qd_connection_is_current(connection)) {
-        self->reader->is_stale = TRUE;
-        qd_error_set(error, QW_ERROR_BUSY, "the database was restored just now: try again");
-        return FALSE;
-    }
     qd_evaluation_start(connection);
     self->terms = g_hash_table_ref(parameters);
     self->end.trial_usec = self->rows.plan->has_second ? get_trial_usec(self) : 0;

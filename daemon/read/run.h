@@ -76,6 +76,7 @@ typedef struct QdRunText {
     QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
     uint64_t timeout_msec;      /* to compile it; 0: none but the limit */
     gboolean is_described;      /* its columns are asked for before it is stepped, and perhaps it never is */
+    gboolean is_executed;       /* a query that is stepped at once: SPARQL begins its snapshot before it is planned */
 } QdRunText;
 
 /**

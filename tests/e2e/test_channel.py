@@ -60,6 +60,61 @@ def test_pipelined_prepare_and_fetch(bus):
             assert list(channel.answer()) == [(i, "x")]
 
 
+def send_together(channel, text, language="sql"):
+    """PREPARE and FETCH by one send(): the daemon has both when it looks at the first."""
+    pieces = []
+    channel.send_raw = pieces.append
+    try:
+        channel.send_prepare(text, language)
+        serial = channel.send_fetch()
+    finally:
+        del channel.send_raw
+    channel.send_raw(b"".join(pieces))
+    return serial
+
+
+def get_n_plans(bus):
+    stats = bus.stats()
+    return stats["sparql_plans_found_total"] + stats["sparql_plans_made_total"]
+
+
+def test_prepare_and_fetch_that_come_together_look_for_one_plan(bus):
+    bus.update("INSERT DATA { <urn:together> <urn:p> 1, 2, 3 }", language="sparql")
+    with bus.prepare("SELECT 0") as channel:
+        before = get_n_plans(bus)
+        for i in range(20):
+            serial = send_together(channel, f"SELECT ?o {{ <urn:together> <urn:p> ?o FILTER(?o != {i}) }}", "sparql")
+            assert channel.reader.record().kind == ord("S")
+            assert len(list(channel.answer(serial))) == (2 if i in (1, 2, 3) else 3)
+        assert get_n_plans(bus) - before == 20
+
+
+@pytest.mark.parametrize("text, language, code", [
+    ("SELECT", "sql", "Syntax"), ("SELECT ?x {", "sparql", "Syntax"), ("INSERT DATA { <urn:a> <urn:b> 1 }", "sparql", "ReadOnly"),
+    ("DELETE FROM nothing", "sql", "Syntax")])
+def test_prepare_that_fails_together_with_its_fetch(bus, text, language, code):
+    with bus.prepare("SELECT 0") as channel:
+        serial = send_together(channel, text, language)
+        with pytest.raises(RemoteError) as failure:
+            list(channel.answer(serial - 1))
+        assert failure.value.name.endswith(code), failure.value.name
+        with pytest.raises(RemoteError) as failure:
+            list(channel.answer(serial))
+        assert failure.value.name.endswith("Closed")
+        serial = send_together(channel, "SELECT 7")
+        assert channel.reader.record().kind == ord("S")
+        assert list(channel.answer(serial)) == [(7,)]
+
+
+def test_first_row_of_both_does_not_wait_for_a_long_step(bus):
+    with bus.prepare("SELECT 0") as channel:
+        serial = send_together(channel, f"SELECT 1 UNION ALL SELECT * FROM ({LONG_STEP})")
+        records = [channel.reader.record() for _ in range(2)]
+        assert [record.kind for record in records] == [ord("S"), ord("R")]
+        channel.cancel(serial)
+        expect_cancelled(channel, serial)
+
+
 def test_client_that_pipelines_and_does_not_read(bus):
     """It is held back by its own socket; nobody else notices, and all is there when it reads."""
     with bus.prepare("SELECT ?, hex(zeroblob(2000))") as channel, bus.prepare("SELECT 1") as other:
