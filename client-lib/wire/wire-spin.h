@@ -37,6 +37,14 @@ qw_spin_pays(const QwSpin *self)
     return self->credit > 0;
 }
 
+/* Whether what came while waiting awake counts as caught. sched_yield() may give the core to another program for milliseconds; a
+ * sleeping thread would have been woken before. @end_usec: of the wait */
+static inline bool
+qw_spin_is_caught(uint64_t end_usec, uint64_t now_usec)
+{
+    return now_usec < end_usec + QW_SPIN_USEC;
+}
+
 /* The outcome of waiting awake. */
 static inline void
 qw_spin_note_awake(QwSpin *self, bool caught)

@@ -90,6 +90,14 @@ test_some_misses_are_forgiven(void)
     g_assert_false(qw_spin_pays(&spin));
 }
 
+static void
+test_late_answer_is_not_caught(void)
+{
+    g_assert_true(qw_spin_is_caught(1000, 900));
+    g_assert_true(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC - 1));
+    g_assert_false(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -99,5 +107,6 @@ main(int argc, char **argv)
     g_test_add_func("/wire/spin/pause-is-no-answer", test_pause_is_no_answer);
     g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
     g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
+    g_test_add_func("/wire/spin/late-answer-is-not-caught", test_late_answer_is_not_caught);
     return g_test_run();
 }
