@@ -6,6 +6,7 @@
  */
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
+#include "client-lib/request/query-try.h"
 
 const char *
 query_language_get_name(QueryLanguage language)
@@ -107,6 +108,30 @@ query_connection_query_async(QueryConnection *self, QueryLanguage language, cons
     g_task_set_source_tag(task, query_connection_query_async);
     query_request_run_async(create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, &error), task, on_query_done,
                             &error);
+}
+
+QueryCursor *
+query_connection_try_query(QueryConnection *self, QueryLanguage language, const char *text, GVariant *parameters,
+                           GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data,
+                           void (*meanwhile)(gpointer user_data), GError **error)
+{
+    g_autoptr(QueryRequest) request = NULL;
+    g_autoptr(GTask) task = NULL;
+    gboolean is_done;
+
+    g_return_val_if_fail(QUERY_IS_CONNECTION(self), NULL);
+    g_return_val_if_fail(text != NULL, NULL);
+
+    request = create_request(self, QUERY_REQUEST_ROWS, language, text, parameters, error);
+    if (request == NULL || !query_request_try(request, meanwhile, user_data, &is_done, error))
+        return NULL;
+    if (is_done)
+        return query_cursor_new(self, request, NULL);
+
+    task = g_task_new(self, cancellable, callback, user_data);
+    g_task_set_source_tag(task, query_connection_query_async);
+    query_request_run_async(g_steal_pointer(&request), task, on_query_done, NULL);
+    return NULL;
 }
 
 QueryCursor *

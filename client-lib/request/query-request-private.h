@@ -43,6 +43,7 @@ struct QueryRequest {
     guint32 fetch_serial; /* 0: not queued yet */
     gboolean was_resent;
     gboolean is_bound;         /* to its channel */
+    gboolean reads_ahead;      /* what comes may be read at once: the descriptor is not given away */
     gboolean channel_is_idle;  /* although it has failed */
     GError *room_error;        /* (nullable): why it was refused; it may go again when some open cursor is set aside */
     gint64 room_deadline_usec; /* monotonic: it waits for room until then; 0: it has not had to */

@@ -121,6 +121,17 @@ on_connected(GObject *source_object, GAsyncResult *result, gpointer user_data)
     run_on(g_steal_pointer(&task));
 }
 
+static QueryStep
+step_awake(QueryRequest *self, GError **error)
+{
+    QueryStep step;
+
+    do
+        step = query_request_step(self, error);
+    while (step == QUERY_STEP_WANT_READ && query_channel_stay_awake(self->channel));
+    return step;
+}
+
 /* Consumes @task. */
 static void
 run_on(GTask *task)
@@ -133,9 +144,7 @@ run_on(GTask *task)
     if (g_task_return_error_if_cancelled(task))
         return;
 
-    do
-        step = query_request_step(self, &error);
-    while (step == QUERY_STEP_WANT_READ && query_channel_stay_awake(self->channel));
+    step = step_awake(self, &error);
     switch (step) {
     case QUERY_STEP_DONE:
         self->done(task, self);
@@ -170,4 +179,21 @@ query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *tas
         run_in_thread(task, self, run_directly_in_thread, on_ran_directly);
     else
         run_on(g_object_ref(task));
+}
+
+gboolean
+query_request_try(QueryRequest *self, void (*meanwhile)(gpointer user_data), gpointer user_data, gboolean *ret_is_done,
+                  GError **error)
+{
+    QueryStep step = QUERY_STEP_CONNECT;
+
+    self->reads_ahead = TRUE;
+    if (self->endpoint.direct == NULL)
+        step = query_request_step(self, error);
+    if (meanwhile != NULL)
+        meanwhile(user_data);
+    if (step == QUERY_STEP_WANT_READ)
+        step = step_awake(self, error);
+    *ret_is_done = step == QUERY_STEP_DONE;
+    return step != QUERY_STEP_FAILED;
 }

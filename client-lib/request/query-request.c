@@ -357,12 +357,19 @@ fail_unexpected(const QueryRecord *record, GError **error)
     return QUERY_STEP_FAILED;
 }
 
+static QueryIo
+receive(QueryRequest *self, QueryRecord *ret_record, GError **error)
+{
+    return self->reads_ahead ? query_channel_receive(self->channel, ret_record, error)
+                             : query_channel_receive_exactly(self->channel, ret_record, error);
+}
+
 static QueryStep
 step_schema(QueryRequest *self, GError **error)
 {
     g_autoptr(QuerySchema) schema = NULL;
     QueryRecord record;
-    QueryIo io = query_channel_receive_exactly(self->channel, &record, error);
+    QueryIo io = receive(self, &record, error);
 
     if (io != QUERY_IO_DONE)
         return step_from_io(io);
@@ -423,7 +430,7 @@ step_first(QueryRequest *self, GError **error)
         return self->state == QUERY_STATE_DONE ? QUERY_STEP_DONE : QUERY_STEP_AGAIN;
     }
 
-    io = query_channel_receive_exactly(self->channel, &record, error);
+    io = receive(self, &record, error);
     if (io != QUERY_IO_DONE)
         return step_from_io(io);
     if (record.serial != self->fetch_serial)

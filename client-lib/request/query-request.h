@@ -73,6 +73,21 @@ gboolean query_request_run(QueryRequest *self, GCancellable *cancellable, GError
  */
 void query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *task, QueryRequest *self), GError **error);
 
+/**
+ * query_request_try:
+ * @meanwhile: (nullable): called with @user_data before it waits
+ * @ret_is_done: (out): whether it has succeeded already
+ *
+ * As far as it comes without sleeping. What is not done goes on by query_request_run_async(). Bytes after the records that it looks
+ * at may be read: the descriptor cannot be given away then.
+ *
+ * Errors: those of the statement, DISCONNECTED, PROTOCOL.
+ *
+ * Returns: FALSE on error
+ */
+gboolean query_request_try(QueryRequest *self, void (*meanwhile)(gpointer user_data), gpointer user_data, gboolean *ret_is_done,
+                           GError **error);
+
 /* Of the row given to query_request_new(), when it is not one. */
 void query_request_set_n_rows(QueryRequest *self, guint n_rows);
 /* What the statement looked like last, if the caller knows. */

@@ -2,6 +2,7 @@
 /*
  * libquery-client's async calls, and what is cancelled, with the real daemon on a private bus.
  */
+#include "client-lib/request/query-try.h"
 #include "tests/e2e-client/client-calls.h"
 #include "tests/e2e-client/private-bus.h"
 
@@ -46,6 +47,80 @@ test_async(void)
     g_assert_no_error(error);
     g_assert_nonnull(g_strrstr_len(g_bytes_get_data(json, NULL), (gssize) g_bytes_get_size(json), "{\"i\":200000}]"));
     g_assert_cmpuint(query_cursor_get_n_rows(cursor), ==, 200000);
+}
+
+typedef struct Tried {
+    GAsyncResult *result;
+    guint n_meanwhile;
+} Tried;
+
+static void
+keep_tried(GObject *object, GAsyncResult *result, gpointer user_data)
+{
+    client_keep_result(object, result, &((Tried *) user_data)->result);
+}
+
+static void
+count_meanwhile(gpointer user_data)
+{
+    ((Tried *) user_data)->n_meanwhile++;
+}
+
+/* (transfer full) (nullable): the cursor, at once or later */
+static QueryCursor *
+try_query(QueryConnection *connection, const char *text, Tried *tried, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    g_autoptr(GAsyncResult) result = NULL;
+    QueryCursor *cursor = query_connection_try_query(connection, SQL, text, NULL, NULL, keep_tried, tried, count_meanwhile,
+                                                     &failure);
+
+    if (cursor != NULL || failure != NULL) {
+        g_assert_true((cursor != NULL) != (failure != NULL));
+        if (failure != NULL)
+            g_propagate_error(error, g_steal_pointer(&failure));
+        return cursor;
+    }
+    result = client_take_result(&tried->result);
+    return query_connection_query_finish(connection, result, error);
+}
+
+/* Enough that some come at once, where that is possible, and others later. */
+static void
+test_try_query(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    Tried tried = { 0 };
+
+    for (guint i = 0; i < 300; i++) {
+        g_autofree char *text = i % 100 == 99 ? g_strdup("SELECT FROM") : g_strdup_printf("SELECT %u", i);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(QueryCursor) cursor = try_query(connection, text, &tried, &error);
+
+        g_assert_cmpuint(tried.n_meanwhile, ==, i + 1);
+        if (i % 100 == 99) {
+            g_assert_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX);
+            continue;
+        }
+        g_assert_no_error(error);
+        g_assert_true(query_cursor_next(cursor, NULL, &error));
+        g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, i);
+        g_assert_false(query_cursor_next(cursor, NULL, &error));
+        g_assert_no_error(error);
+    }
+}
+
+static void
+test_try_query_that_takes_long(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    Tried tried = { 0 };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryCursor) cursor = try_query(connection, "SELECT count(*) FROM (" COUNT_TO("200000") ")", &tried, &error);
+
+    g_assert_no_error(error);
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, 200000);
 }
 
 /* Rows as they arrive, and a wait in the main loop only where there is none. */
@@ -182,6 +257,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/client-async-e2e/async", test_async);
     g_test_add_func("/client-async-e2e/try-next", test_try_next);
+    g_test_add_func("/client-async-e2e/try-query", test_try_query);
+    g_test_add_func("/client-async-e2e/try-query-that-takes-long", test_try_query_that_takes_long);
     g_test_add_func("/client-async-e2e/async-cancel", test_async_cancel);
     g_test_add_func("/client-async-e2e/sync-cancel", test_sync_cancel);
     g_test_add_func("/client-async-e2e/async-pending", test_async_pending);
