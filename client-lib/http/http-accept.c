@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define IS(kind) (1u << QHTTP_KIND_##kind)
+/* A longer list is looked at each time. */
+#define LAST_BYTES 128
 #define RESULTS (IS(SOLUTIONS) | IS(BOOLEAN))
 
 /* The first of a kind is what a client gets that takes everything. */
@@ -110,8 +112,8 @@ rate(const char *accept, const char *media_type)
     return quality;
 }
 
-const QhttpFormat *
-qhttp_accept_choose(const char *accept, QhttpKind kind)
+static const QhttpFormat *
+choose(const char *accept, QhttpKind kind)
 {
     const QhttpFormat *best = NULL;
     guint best_quality = 0;
@@ -128,6 +130,25 @@ qhttp_accept_choose(const char *accept, QhttpKind kind)
         }
     }
     return best;
+}
+
+/* A client asks for the same again and again. */
+const QhttpFormat *
+qhttp_accept_choose(const char *accept, QhttpKind kind)
+{
+    static char last_accept[LAST_BYTES];
+    static QhttpKind last_kind;
+    static const QhttpFormat *last;
+    gsize n_bytes = accept != NULL ? strlen(accept) + 1 : LAST_BYTES + 1;
+
+    if (n_bytes > LAST_BYTES)
+        return choose(accept, kind);
+    if (last == NULL || last_kind != kind || memcmp(last_accept, accept, n_bytes) != 0) {
+        last = choose(accept, kind);
+        last_kind = kind;
+        memcpy(last_accept, accept, n_bytes);
+    }
+    return last;
 }
 
 char *

@@ -10,6 +10,9 @@
 #include "client-lib/http/http-listen.h"
 #include "client-lib/http/http-quick.h"
 
+/* Of most responses' headers beside those that all have. */
+#define RESPONSE_LINES_BYTES 256
+
 void
 qhttp_exchange_note_sent(QhttpExchange *self)
 {
@@ -108,7 +111,7 @@ qhttp_exchange_new_quick(QhttpService *service, QhttpQuick *quick, QhttpPeer *pe
 
     self->quick = quick;
     self->request_headers = soup_message_headers_ref(request_headers);
-    self->response_headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_RESPONSE);
+    self->response_lines = g_string_sized_new(RESPONSE_LINES_BYTES);
     self->has_chunks = true;
     return self;
 }
@@ -128,7 +131,9 @@ qhttp_exchange_unref(QhttpExchange *self)
 
     (void) qhttp_form_free(self->form);
     soup_message_headers_unref(self->request_headers);
-    soup_message_headers_unref(self->response_headers);
+    g_clear_pointer(&self->response_headers, soup_message_headers_unref);
+    if (self->response_lines != NULL)
+        g_string_free(self->response_lines, TRUE);
     g_free(self->method);
     g_free(self->path);
     g_byte_array_unref(self->body);
@@ -195,10 +200,35 @@ qhttp_exchange_get_url(const QhttpExchange *self)
     return g_strconcat("http://", host != NULL ? host : "localhost", self->path, NULL);
 }
 
+/* A line that has @name is taken out. */
+static void
+remove_line(GString *lines, const char *name)
+{
+    gsize n_name = strlen(name);
+    const char *end;
+
+    for (const char *line = lines->str; *line != '\0'; line = end + 2) {
+        end = strstr(line, "\r\n");
+        if (g_ascii_strncasecmp(line, name, n_name) != 0 || line[n_name] != ':')
+            continue;
+        g_string_erase(lines, line - lines->str, end + 2 - line);
+        return;
+    }
+}
+
 void
 qhttp_exchange_set_header(QhttpExchange *self, const char *name, const char *value)
 {
-    soup_message_headers_replace(self->response_headers, name, value);
+    if (self->response_lines == NULL) {
+        soup_message_headers_replace(self->response_headers, name, value);
+        return;
+    }
+    g_return_if_fail(strpbrk(value, "\r\n") == NULL); /* as libsoup: it would be a header of its own */
+    remove_line(self->response_lines, name);
+    g_string_append(self->response_lines, name);
+    g_string_append_len(self->response_lines, ": ", 2);
+    g_string_append(self->response_lines, value);
+    g_string_append_len(self->response_lines, "\r\n", 2);
 }
 
 char *
@@ -235,8 +265,6 @@ append(QhttpExchange *self, GString *text)
 void
 qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_type, GString *body)
 {
-    SoupMessageHeaders *headers = self->response_headers;
-
     if (qhttp_exchange_is_gone(self)) {
         if (body != NULL)
             g_string_free(body, TRUE);
@@ -244,17 +272,17 @@ qhttp_exchange_respond(QhttpExchange *self, guint status, const char *content_ty
     }
 
     if (content_type != NULL)
-        soup_message_headers_replace(headers, "Content-Type", content_type);
+        qhttp_exchange_set_header(self, "Content-Type", content_type);
     if (self->quick != NULL) {
         self->is_whole = true;
-        qhttp_quick_respond(self->quick, status, headers, body);
+        qhttp_quick_respond(self->quick, status, self->response_lines, body);
         return;
     }
     soup_server_message_set_status(self->message, status, NULL);
     if (status == SOUP_STATUS_NO_CONTENT || status == SOUP_STATUS_NOT_MODIFIED)
-        soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE);
+        soup_message_headers_set_encoding(self->response_headers, SOUP_ENCODING_NONE);
     else
-        soup_message_headers_set_content_length(headers, body != NULL ? (goffset) body->len : 0);
+        soup_message_headers_set_content_length(self->response_headers, body != NULL ? (goffset) body->len : 0);
     if (body != NULL && body->len > 0 && !qhttp_exchange_has_method(self, "HEAD"))
         append(self, body);
     else if (body != NULL)
@@ -271,9 +299,9 @@ qhttp_exchange_start_stream(QhttpExchange *self, guint status, const char *conte
         return;
 
     self->is_streamed = true;
-    soup_message_headers_replace(self->response_headers, "Content-Type", content_type);
+    qhttp_exchange_set_header(self, "Content-Type", content_type);
     if (self->quick != NULL) {
-        qhttp_quick_start(self->quick, status, self->response_headers);
+        qhttp_quick_start(self->quick, status, self->response_lines);
         return;
     }
     soup_server_message_set_status(self->message, status, NULL);

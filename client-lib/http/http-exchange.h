@@ -52,7 +52,8 @@ struct QhttpExchange {
     char *method;
     char *path;
     SoupMessageHeaders *request_headers;
-    SoupMessageHeaders *response_headers;
+    SoupMessageHeaders *response_headers; /* (nullable): libsoup's */
+    GString *response_lines;              /* (nullable): instead of those, as they are sent */
     const QhttpRoute *route;
     GCancellable *cancellable; /* of what the request has started: the client has gone */
     QhttpForm *form;           /* of the URL, and of the body if it is a form */

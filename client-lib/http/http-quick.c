@@ -16,6 +16,8 @@
 
 /* A longer request is not simple. */
 #define REQUEST_BYTES_MAX (16 * 1024)
+/* So many requests of one connection are answered before others are looked at. */
+#define IN_A_ROW_MAX 16
 
 typedef struct QuickSource {
     GSource source;
@@ -49,43 +51,53 @@ wait_for(QhttpQuick *self, GIOCondition condition)
 
 /* --- responses -------------------------------------------------------------------------------------------------------------- */
 
-/* The same for a second. */
-static const char *
-get_date(void)
-{
-    static char *text;
-    static gint64 second;
-    gint64 now = g_get_real_time() / G_USEC_PER_SEC;
-
-    if (text == NULL || now != second) {
-        g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(now);
-
-        g_free(text);
-        text = soup_date_time_to_string(time, SOUP_DATE_HTTP);
-        second = now;
-    }
-    return text;
-}
-
-static void
-put_header(const char *name, const char *value, gpointer user_data)
-{
-    GString *out = user_data;
-
-    g_string_append(out, name);
-    g_string_append(out, ": ");
-    g_string_append(out, value);
-    g_string_append(out, "\r\n");
-}
-
-static void
-put_head(QhttpQuick *self, guint status, SoupMessageHeaders *headers)
+/* What all responses of a status have, for a second. */
+static const GString *
+get_head(guint status)
 {
 #define HEADER_LINE(name, value) name ": " value "\r\n"
-    g_string_append_printf(self->out, "HTTP/1.1 %u %s\r\nServer: queryd-http\r\n" QHTTP_COMMON_HEADERS(HEADER_LINE) "Date: %s\r\n",
-                           status, soup_status_get_phrase(status), get_date());
+    static GString *head;
+    static guint head_status;
+    static gint64 head_second;
+    gint64 second = g_get_real_time() / G_USEC_PER_SEC;
+    g_autoptr(GDateTime) time = NULL;
+    g_autofree char *date = NULL;
+
+    if (head != NULL && status == head_status && second == head_second)
+        return head;
+    if (head == NULL)
+        head = g_string_new(NULL);
+    time = g_date_time_new_from_unix_utc(second);
+    date = soup_date_time_to_string(time, SOUP_DATE_HTTP);
+    g_string_printf(head, "HTTP/1.1 %u %s\r\nServer: queryd-http\r\n" QHTTP_COMMON_HEADERS(HEADER_LINE) "Date: %s\r\n", status,
+                    soup_status_get_phrase(status), date);
+    head_status = status;
+    head_second = second;
+    return head;
 #undef HEADER_LINE
-    soup_message_headers_foreach(headers, put_header, self->out);
+}
+
+static void
+put_head(QhttpQuick *self, guint status, const GString *headers)
+{
+    const GString *head = get_head(status);
+
+    g_string_append_len(self->out, head->str, (gssize) head->len);
+    g_string_append_len(self->out, headers->str, (gssize) headers->len);
+}
+
+static void
+put_length(GString *out, gsize n)
+{
+    char text[32];
+    char *start = text + sizeof text;
+
+    do
+        *--start = (char) ('0' + n % 10);
+    while ((n /= 10) > 0);
+    g_string_append(out, "Content-Length: ");
+    g_string_append_len(out, start, text + sizeof text - start);
+    g_string_append_len(out, "\r\n", 2);
 }
 
 static void
@@ -127,11 +139,11 @@ flush(QhttpQuick *self)
 }
 
 void
-qhttp_quick_respond(QhttpQuick *self, guint status, SoupMessageHeaders *headers, GString *body)
+qhttp_quick_respond(QhttpQuick *self, guint status, const GString *headers, GString *body)
 {
     put_head(self, status, headers);
     if (status != SOUP_STATUS_NO_CONTENT && status != SOUP_STATUS_NOT_MODIFIED)
-        g_string_append_printf(self->out, "Content-Length: %" G_GSIZE_FORMAT "\r\n", body != NULL ? body->len : 0);
+        put_length(self->out, body != NULL ? body->len : 0);
     g_string_append(self->out, "\r\n");
     if (body != NULL) {
         g_string_append_len(self->out, body->str, (gssize) body->len);
@@ -142,7 +154,7 @@ qhttp_quick_respond(QhttpQuick *self, guint status, SoupMessageHeaders *headers,
 }
 
 void
-qhttp_quick_start(QhttpQuick *self, guint status, SoupMessageHeaders *headers)
+qhttp_quick_start(QhttpQuick *self, guint status, const GString *headers)
 {
     put_head(self, status, headers);
     g_string_append(self->out, "Transfer-Encoding: chunked\r\n\r\n");
@@ -280,27 +292,28 @@ note_gap(QhttpQuick *self)
     self->answered_usec = 0;
 }
 
-/* @self may be gone after it. */
-static void
-read_request(QhttpQuick *self)
+/* Looks at what has come, without taking it. Returns: as recv() */
+static ssize_t
+peek(const QhttpQuick *self, char data[static REQUEST_BYTES_MAX + 1])
 {
-    char data[REQUEST_BYTES_MAX + 1];
-    g_auto(Parsed) parsed = { 0 };
     ssize_t n = recv(self->fd, data, REQUEST_BYTES_MAX, MSG_PEEK | MSG_DONTWAIT);
+
+    data[MAX(n, 0)] = '\0';
+    return n;
+}
+
+/* @data: of @n_bytes, from peek(). Returns: whether it was answered at once; if not, @self may be gone */
+static bool
+serve_request(QhttpQuick *self, char *data, gsize n_bytes)
+{
+    g_auto(Parsed) parsed = { 0 };
     QhttpExchange *exchange = NULL;
 
-    if (n <= 0) { /* an end is seen by http-listen */
-        if (n == 0)
-            wait_for(self, 0);
-        return;
-    }
-    note_gap(self);
-    data[n] = '\0';
-    if (parse(&parsed, data, (gsize) n))
+    if (parse(&parsed, data, n_bytes))
         exchange = self->hooks->accept(self, self->peer, &parsed.request, self->hooks->user_data);
     if (exchange == NULL) {
         qhttp_peer_hand_over(self->peer);
-        return;
+        return false;
     }
 
     (void) recv(self->fd, data, parsed.n_bytes, MSG_DONTWAIT);
@@ -308,37 +321,47 @@ read_request(QhttpQuick *self)
     qhttp_exchange_begin(exchange);
     self->hooks->serve(exchange, parsed.request.query);
     qhttp_exchange_unref(exchange);
+    return self->exchange == NULL && self->condition == G_IO_IN;
 }
 
-/* --- the main loop ---------------------------------------------------------------------------------------------------------- */
-
-/* Waits awake for the next request, for a moment: see wire-spin.h. */
-static bool
-linger(QhttpQuick *self)
+/* Waits awake for the next request, for a moment: see wire-spin.h. Returns: as peek() */
+static ssize_t
+linger(QhttpQuick *self, char data[static REQUEST_BYTES_MAX + 1])
 {
     gint64 end_usec = g_get_monotonic_time() + QW_SPIN_USEC;
-    bool is_caught;
-    char byte;
+    gint64 now_usec;
+    ssize_t n;
 
     self->may_linger = false;
     do {
         (void) sched_yield();
-        is_caught = recv(self->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-    } while (!is_caught && g_get_monotonic_time() < end_usec);
-    qw_spin_note_awake(&self->spin, is_caught);
-    if (is_caught)
+        n = peek(self, data);
+        now_usec = g_get_monotonic_time();
+    } while (n < 0 && now_usec < end_usec);
+    qw_spin_note_awake(&self->spin, n > 0 && qw_spin_is_caught((guint64) end_usec, (guint64) now_usec));
+    if (n > 0)
         self->answered_usec = 0;
-    return is_caught;
+    return n;
 }
 
-static gboolean
-source_prepare(GSource *source, int *ret_timeout_msec)
+/* A turn of the main loop takes as long as a part of a look-up: it comes after some of them. @self may be gone after it. */
+static void
+serve_requests(QhttpQuick *self)
 {
-    QhttpQuick *self = ((QuickSource *) source)->quick;
+    const QhttpQuickHooks *hooks = self->hooks;
+    char data[REQUEST_BYTES_MAX + 1];
+    ssize_t n = peek(self, data);
 
-    *ret_timeout_msec = -1;
-    return self->may_linger && linger(self);
+    if (n == 0) /* an end is seen by http-listen */
+        wait_for(self, 0);
+    if (n > 0)
+        note_gap(self);
+    for (guint i = 0; i < IN_A_ROW_MAX && n > 0 && serve_request(self, data, (gsize) n); i++)
+        n = self->may_linger ? linger(self, data) : -1;
+    hooks->rest(hooks->user_data);
 }
+
+/* --- the main loop ---------------------------------------------------------------------------------------------------------- */
 
 static gboolean
 source_check(GSource *source)
@@ -355,7 +378,7 @@ source_dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
     QhttpQuick *self = ((QuickSource *) source)->quick;
 
     if (self->condition == G_IO_IN && self->exchange == NULL) {
-        read_request(self);
+        serve_requests(self);
     } else if (self->condition != G_IO_OUT) {
         wait_for(self, 0);
     } else if (self->is_chunking && self->out->len == 0) {
@@ -368,7 +391,7 @@ source_dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
     return G_SOURCE_CONTINUE;
 }
 
-static GSourceFuncs source_funcs = { source_prepare, source_check, source_dispatch, NULL, NULL, NULL };
+static GSourceFuncs source_funcs = { NULL, source_check, source_dispatch, NULL, NULL, NULL };
 
 QhttpQuick *
 qhttp_quick_new(QhttpPeer *peer, GSocket *socket, const QhttpQuickHooks *hooks)
@@ -383,6 +406,7 @@ qhttp_quick_new(QhttpPeer *peer, GSocket *socket, const QhttpQuickHooks *hooks)
     self->source = g_source_new(&source_funcs, sizeof(QuickSource));
     ((QuickSource *) self->source)->quick = self;
     self->tag = g_source_add_unix_fd(self->source, self->fd, G_IO_IN);
+    g_source_set_can_recurse(self->source, TRUE); /* else GLib wakes its own loop twice for each request, by write() */
     g_source_attach(self->source, NULL);
     return self;
 }

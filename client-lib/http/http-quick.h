@@ -29,6 +29,8 @@ typedef struct QhttpQuickHooks {
     QhttpExchange *(*accept)(QhttpQuick *quick, QhttpPeer *peer, const QhttpQuickRequest *request, gpointer user_data);
     /* Answers it, now or later. */
     void (*serve)(QhttpExchange *exchange, const char *query);
+    /* No further request has come at once: what could wait is done now. */
+    void (*rest)(gpointer user_data);
     gpointer user_data;
 } QhttpQuickHooks;
 
@@ -36,10 +38,10 @@ typedef struct QhttpQuickHooks {
 QhttpQuick *qhttp_quick_new(QhttpPeer *peer, GSocket *socket, const QhttpQuickHooks *hooks);
 QhttpQuick *qhttp_quick_free(QhttpQuick *self);
 
-/* The whole response. @body: (transfer full) (nullable) */
-void qhttp_quick_respond(QhttpQuick *self, guint status, SoupMessageHeaders *headers, GString *body);
+/* The whole response. @headers: lines, each with its end. @body: (transfer full) (nullable) */
+void qhttp_quick_respond(QhttpQuick *self, guint status, const GString *headers, GString *body);
 /* A response in chunks. qhttp_exchange_note_sent() is called when a chunk was sent. */
-void qhttp_quick_start(QhttpQuick *self, guint status, SoupMessageHeaders *headers);
+void qhttp_quick_start(QhttpQuick *self, guint status, const GString *headers);
 /* @chunk: (transfer full) */
 void qhttp_quick_send_chunk(QhttpQuick *self, GString *chunk);
 void qhttp_quick_end_chunks(QhttpQuick *self);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client-lib/http/http-service.h"
+#include "client-lib/request/query-try.h"
 #include "daemon/base/sha256.h"
 
 /* The size of a chunk. A result up to this size is sent whole, with its length. */
@@ -23,11 +24,12 @@ struct QhttpResult {
     QhttpEncoder encoder;
     QhttpEncoderFunc encoder_func;
     char *empty_problem; /* (nullable) */
-    char *etag_tail;     /* (nullable): what of the ETag does not depend on the store */
+    char *etag_tail;     /* (nullable): what of the ETag does not depend on the store; computed when there is time */
     QwValue *values;     /* of the current row */
     guint n_columns;
     guint64 n_rows;
     GString *out;
+    bool is_prompt;  /* it was there at once: within the hook of a quick request, unless it has waited for rows */
     bool is_started; /* the response has begun */
     bool is_sending; /* a chunk is on its way */
     bool is_waiting; /* for rows */
@@ -41,8 +43,10 @@ struct QhttpResult {
 static void pump(QhttpResult *self);
 
 static void
-result_free(QhttpResult *self)
+result_free(gpointer data)
 {
+    QhttpResult *self = data;
+
     if (self->first_rows_source != 0)
         g_source_remove(self->first_rows_source);
     self->exchange->sent_func = NULL;
@@ -118,16 +122,40 @@ put_row(QhttpResult *self, GError **error)
 
 /* --- the response -------------------------------------------------------------------------------------------------------- */
 
+/* Milliseconds with three digits after the point. Returns: its beginning, before @end */
+static char *
+put_msec(char *end, guint64 usec)
+{
+    for (guint i = 0; i < 4 || usec > 0; i++) {
+        if (i == 3)
+            *--end = '.';
+        *--end = (char) ('0' + usec % 10);
+        usec /= 10;
+    }
+    return end;
+}
+
+static char *
+put_before(char *end, const char *text)
+{
+    gsize n = strlen(text);
+
+    return memcpy(end - n, text, n);
+}
+
+/* Written from its end: printf() for it was a twentieth of a look-up's time here. */
 void
 qhttp_set_timing(QhttpExchange *exchange, guint64 query_usec)
 {
-    guint64 total_usec = (guint64) (g_get_monotonic_time() - exchange->start_usec);
     char timing[96];
+    char *start = timing + sizeof timing - 1;
 
-    (void) g_snprintf(timing, sizeof timing, "query;dur=%" G_GUINT64_FORMAT ".%03u, total;dur=%" G_GUINT64_FORMAT ".%03u",
-                      query_usec / 1000, (guint) (query_usec % 1000), total_usec / 1000, (guint) (total_usec % 1000));
-
-    qhttp_exchange_set_header(exchange, "Server-Timing", timing);
+    *start = '\0';
+    start = put_msec(start, (guint64) (g_get_monotonic_time() - exchange->start_usec));
+    start = put_before(start, ", total;dur=");
+    start = put_msec(start, query_usec);
+    start = put_before(start, "query;dur=");
+    qhttp_exchange_set_header(exchange, "Server-Timing", start);
 }
 
 static char *
@@ -228,7 +256,10 @@ finish(QhttpResult *self)
         qhttp_set_timing(self->exchange, query_cursor_get_elapsed_usec(self->cursor));
         qhttp_exchange_respond(self->exchange, 200, self->encoder.content_type, take_out(self));
     }
-    result_free(self);
+    if (self->is_prompt && self->exchange->response_lines != NULL)
+        qhttp_service_discard(self->exchange->service, self, result_free);
+    else
+        result_free(self);
 }
 
 static gboolean
@@ -275,6 +306,18 @@ end_head(QhttpResult *self)
     result_free(self);
 }
 
+/* What has come does not wait for long for what follows it. */
+static void
+await_rows(QhttpResult *self)
+{
+    if (!self->is_started && self->first_rows_source == 0 && self->empty_problem == NULL &&
+        !qhttp_exchange_has_method(self->exchange, "HEAD"))
+        self->first_rows_source = g_timeout_add(FIRST_ROWS_MSEC, on_first_rows, self);
+    self->is_waiting = true;
+    self->is_prompt = false;
+    query_cursor_next_async(self->cursor, self->exchange->cancellable, on_next, self);
+}
+
 static void
 pump(QhttpResult *self)
 {
@@ -314,8 +357,7 @@ pump(QhttpResult *self)
     if (query_cursor_get_n_ready(self->cursor) > 0)
         return; /* until on_sent() */
 
-    self->is_waiting = true;
-    query_cursor_next_async(self->cursor, self->exchange->cancellable, on_next, self);
+    await_rows(self);
 }
 
 /* What a browser is to keep as a file: the parameter "download" is its name. */
@@ -333,17 +375,11 @@ set_disposition(QhttpExchange *exchange)
     qhttp_exchange_set_header(exchange, "Content-Disposition", disposition);
 }
 
+/* @cursor: (transfer full) */
 static void
-on_query(GObject *source, GAsyncResult *result, gpointer user_data)
+begin_rows(QhttpResult *self, QueryCursor *cursor)
 {
-    QhttpResult *self = user_data;
-    g_autoptr(GError) error = NULL;
-
-    self->cursor = query_connection_query_finish(QUERY_CONNECTION(source), result, &error);
-    if (self->cursor == NULL) {
-        fail(self, error);
-        return;
-    }
+    self->cursor = cursor;
     if (qhttp_exchange_is_gone(self->exchange) || !self->encoder_func(self->exchange, self->cursor, self->out, &self->encoder)) {
         result_free(self);
         return;
@@ -352,9 +388,20 @@ on_query(GObject *source, GAsyncResult *result, gpointer user_data)
     set_disposition(self->exchange);
     self->n_columns = query_cursor_get_n_columns(self->cursor);
     self->values = g_new0(QwValue, self->n_columns + 1);
-    if (!qhttp_exchange_has_method(self->exchange, "HEAD") && self->empty_problem == NULL)
-        self->first_rows_source = g_timeout_add(FIRST_ROWS_MSEC, on_first_rows, self);
     pump(self);
+}
+
+static void
+on_query(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    QhttpResult *self = user_data;
+    g_autoptr(GError) error = NULL;
+    QueryCursor *cursor = query_connection_query_finish(QUERY_CONNECTION(source), result, &error);
+
+    if (cursor == NULL)
+        fail(self, error);
+    else
+        begin_rows(self, cursor);
 }
 
 gboolean
@@ -372,26 +419,7 @@ qhttp_set_scope(QhttpExchange *exchange, QueryConnection *connection, const char
     return FALSE;
 }
 
-static void
-run(QhttpResult *self)
-{
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_service_get_connection(self->exchange->service, &error);
-    const QhttpQuery *query = &self->query;
-
-    if (connection == NULL) {
-        fail(self, error);
-        return;
-    }
-    if (!qhttp_set_scope(self->exchange, connection, query->default_graphs, query->named_graphs)) {
-        result_free(self);
-        return;
-    }
-    query_connection_query_async(connection, query->language, query->text, query->parameters, self->exchange->cancellable, on_query,
-                                 self);
-}
-
-/* --- unchanged results -------------------------------------------------------------------------------------------------- */
+/* --- running ------------------------------------------------------------------------------------------------------------ */
 
 static void
 put_checksum(QdSha256 *checksum, const char *text)
@@ -429,6 +457,51 @@ make_etag_tail(QhttpExchange *exchange, const QhttpQuery *query)
     qd_sha256_to_hex(hash, hex);
     return g_strndup(hex, 32);
 }
+
+static void
+find_etag_tail(QhttpResult *self)
+{
+    if (self->query.is_tagged && self->etag_tail == NULL)
+        self->etag_tail = make_etag_tail(self->exchange, &self->query);
+}
+
+static void
+work_meanwhile(gpointer user_data)
+{
+    QhttpResult *self = user_data;
+
+    find_etag_tail(self);
+    qhttp_service_empty_bin(self->exchange->service);
+}
+
+static void
+run(QhttpResult *self)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qhttp_service_get_connection(self->exchange->service, &error);
+    const QhttpQuery *query = &self->query;
+    QueryCursor *cursor;
+
+    if (connection == NULL) {
+        fail(self, error);
+        return;
+    }
+    if (!qhttp_set_scope(self->exchange, connection, query->default_graphs, query->named_graphs)) {
+        result_free(self);
+        return;
+    }
+    cursor = query_connection_try_query(connection, query->language, query->text, query->parameters, self->exchange->cancellable,
+                                        on_query, self, work_meanwhile, &error);
+    if (error != NULL) {
+        fail(self, error);
+        return;
+    }
+    self->is_prompt = cursor != NULL;
+    if (cursor != NULL)
+        begin_rows(self, cursor);
+}
+
+/* --- unchanged results -------------------------------------------------------------------------------------------------- */
 
 static void on_probe_row(GObject *source, GAsyncResult *result, gpointer user_data);
 
@@ -495,7 +568,6 @@ qhttp_result_run(QhttpExchange *exchange, const QhttpQuery *query)
     self->exchange = qhttp_exchange_ref(exchange);
     self->encoder_func = query->encoder_func;
     self->empty_problem = g_strdup(query->empty_problem);
-    self->etag_tail = query->is_tagged ? make_etag_tail(exchange, query) : NULL;
     self->out = g_string_sized_new(1024);
     self->query = *query;
     self->query.parameters = query->parameters != NULL ? g_variant_ref_sink(query->parameters) : NULL;
@@ -503,6 +575,8 @@ qhttp_result_run(QhttpExchange *exchange, const QhttpQuery *query)
     self->query.text = self->text;
     self->query.default_graphs = (const char *const *) (self->default_graphs = g_strdupv((char **) query->default_graphs));
     self->query.named_graphs = (const char *const *) (self->named_graphs = g_strdupv((char **) query->named_graphs));
+    if (is_conditional)
+        find_etag_tail(self);
     if (is_conditional)
         probe(self);
     else

@@ -286,6 +286,12 @@ accept_quick(QhttpQuick *quick, QhttpPeer *peer, const QhttpQuickRequest *reques
 }
 
 static void
+rest_quick(gpointer user_data)
+{
+    qhttp_service_empty_bin(((QhttpServer *) user_data)->service);
+}
+
+static void
 on_request_started(SoupServer *soup, SoupServerMessage *message, gpointer user_data)
 {
     QhttpPeer *peer = qhttp_peer_find(message);
@@ -325,7 +331,7 @@ qhttp_server_new(const QhttpServiceOptions *options, GError **error)
         return NULL;
 
     self->soup = soup_server_new("server-header", "queryd-http", "raw-paths", TRUE, NULL);
-    self->quick = (QhttpQuickHooks){ accept_quick, serve, self };
+    self->quick = (QhttpQuickHooks){ accept_quick, serve, rest_quick, self };
     self->listeners = qhttp_listeners_new(self->soup, &options->limits, &self->quick, on_idle, self);
     soup_server_add_early_handler(self->soup, NULL, on_headers, self, NULL);
     soup_server_add_handler(self->soup, NULL, on_request, self, NULL);

@@ -11,7 +11,9 @@ struct QhttpService {
     guint64 generation;
     GQueue imports; /* of Import: the first is under way */
     guint n_watches;
-    char *url; /* (nullable) */
+    char *url;    /* (nullable) */
+    gpointer bin; /* (owned) (nullable) */
+    GDestroyNotify bin_free;
 };
 
 typedef struct Import {
@@ -35,6 +37,7 @@ qhttp_service_free(QhttpService *self)
     if (self == NULL)
         return NULL;
 
+    qhttp_service_empty_bin(self);
     (void) qhttp_access_free(self->access);
     g_clear_object(&self->connection);
     g_free(self->url);
@@ -145,4 +148,21 @@ void
 qhttp_service_end_watch(QhttpService *self)
 {
     self->n_watches--;
+}
+
+void
+qhttp_service_discard(QhttpService *self, gpointer data, GDestroyNotify free_func)
+{
+    qhttp_service_empty_bin(self);
+    self->bin = data;
+    self->bin_free = free_func;
+}
+
+void
+qhttp_service_empty_bin(QhttpService *self)
+{
+    gpointer data = g_steal_pointer(&self->bin);
+
+    if (data != NULL)
+        self->bin_free(data);
 }

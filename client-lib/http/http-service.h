@@ -47,6 +47,13 @@ void qhttp_service_end_import(QhttpService *self);
 void qhttp_service_set_url(QhttpService *self, const char *url);
 const char *qhttp_service_get_url(const QhttpService *self);
 
+/*
+ * What is not needed any more, to be freed when there is time: while the daemon works on the next request, or when none comes. One
+ * at a time is kept. @data: (transfer full)
+ */
+void qhttp_service_discard(QhttpService *self, gpointer data, GDestroyNotify free_func);
+void qhttp_service_empty_bin(QhttpService *self);
+
 /* Counts a result that is watched; false: the limit of them is reached. */
 bool qhttp_service_begin_watch(QhttpService *self);
 void qhttp_service_end_watch(QhttpService *self);

@@ -105,7 +105,7 @@ LAYERS.update({
     "client-lib/python/": ([PUBLIC, "client-lib/python/"], ["glib", "gio", "python", "public"]),
     "client-lib/http/": (
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/http/", "daemon/format/", "daemon/rdfio/",
-         "daemon/base/limits.h", "daemon/base/sha256.h", "client-lib/wire/wire-spin.h"],
+         "daemon/base/limits.h", "daemon/base/sha256.h", "client-lib/wire/wire-spin.h", "client-lib/request/query-try.h"],
         ["glib", "gio", "libsoup", "sd-daemon", "public"]),
     "client-lib/service/": (
         ["client-lib/wire/", "client-lib/core/", "client-lib/direct/", "client-lib/remote-module/", "client-lib/service/",
