@@ -228,6 +228,8 @@ qd_pool_release(QdPool *self, QdReader *reader)
     qd_settings_reset(reader->connection);
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
+    else
+        qd_connection_bound_statements(reader->connection);
 
     qd_pool_discharge(reader);
     client = g_steal_pointer(&reader->client);

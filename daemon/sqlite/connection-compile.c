@@ -14,7 +14,9 @@
 
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 #define HASHED_BYTES 64          /* at each end of a text */
-#define ALL_OPTIMIZATIONS 0      /* a mask of SQLite's planner: what is switched off */
+/* Of statements kept by a connection that is not used. An INSERT of 60,000 rows of VALUES has 8 MB, and a client can send many. */
+#define KEPT_BYTES (4u << 20)
+#define ALL_OPTIMIZATIONS 0 /* a mask of SQLite's planner: what is switched off */
 
 void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
@@ -106,11 +108,39 @@ qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_b
     return cache_find(self, text, n_bytes, policy) < self->statements.n;
 }
 
+static void
+cache_remove(QdConnection *self, guint index)
+{
+    QdCompiled *compiled = qw_recent_remove(&self->statements, index);
+
+    self->n_statement_bytes -= compiled->n_bytes;
+    qd_compiled_free(compiled);
+}
+
+static void
+cache_add(QdConnection *self, QdCompiled *compiled)
+{
+    if (self->statements.n == self->statements.max)
+        cache_remove(self, 0);
+    self->n_statement_bytes += compiled->n_bytes;
+    (void) qw_recent_add(&self->statements, compiled);
+}
+
+void
+qd_connection_bound_statements(QdConnection *self)
+{
+    for (guint i = self->statements.n; i > 0 && self->n_statement_bytes > KEPT_BYTES; i--)
+        if (((const QdCompiled *) self->statements.items[i - 1])->n_bytes > KEPT_BYTES / 4)
+            cache_remove(self, i - 1);
+    while (self->n_statement_bytes > KEPT_BYTES)
+        cache_remove(self, 0);
+}
+
 void
 qd_connection_drop_statements(QdConnection *self)
 {
     while (self->statements.n > 0)
-        qd_compiled_free(qw_recent_pop(&self->statements));
+        cache_remove(self, 0);
 }
 
 /* Where something else than white space, comments and semicolons begins, or @end. */
@@ -346,6 +376,7 @@ static QdCompiled *
 compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
              GError **error)
 {
+    gint64 balance = qd_memory_get_thread_balance();
     QdPolicy policy_before;
     QdCompiled *compiled;
 
@@ -369,11 +400,13 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     }
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
-    if (compile_text(self, compiled, limits, error))
-        return compiled;
-
-    qd_compiled_free(compiled);
-    return NULL;
+    if (!compile_text(self, compiled, limits, error)) {
+        qd_compiled_free(compiled);
+        return NULL;
+    }
+    balance = qd_memory_get_thread_balance() - balance;
+    compiled->n_bytes = (gsize) MAX(balance, 0);
+    return compiled;
 }
 
 /* What the authorizer has not heard of. */
@@ -442,7 +475,8 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         return compiled;
     }
     if (compiled != NULL)
-        qd_compiled_free(qw_recent_remove(&self->statements, index));
+        cache_remove(self, index);
+    qd_connection_bound_statements(self);
     compiled = compile_anew(self, text, n_bytes, policy, is_generated, limits, &failure);
     if (compiled == NULL && qd_schema_watch_was_old(&self->schema)) {
         g_clear_error(&failure);
@@ -453,7 +487,7 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         return NULL;
     }
     compiled->schema_clock = self->schema.clock;
-    qd_compiled_free(qw_recent_add(&self->statements, compiled));
+    cache_add(self, compiled);
     return compiled;
 }
 

@@ -32,6 +32,7 @@ struct QdConnection {
     QdSettings settings;
     QwRecent statements; /* of QdCompiled */
     void *statement_items[QD_CONNECTION_MAX_STATEMENTS];
+    gsize n_statement_bytes;
     sqlite3_stmt *transaction[QD_N_COMMANDS]; /* from the first use on */
     QdSchemaWatch schema;
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */

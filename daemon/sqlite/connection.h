@@ -29,6 +29,7 @@ typedef struct QdCompiled {
     char *text;            /* (owned) */
     gsize n_text_bytes;
     guint32 text_hash; /* of its ends: most others are passed over by it */
+    gsize n_bytes;     /* that it took of SQLite's memory, its text among them */
     int n_columns;
     int n_parameters;
     gboolean writes;
@@ -182,5 +183,8 @@ gboolean qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *re
 
 /* Memory for pages, in KiB; 0: as it was opened. */
 void qd_connection_set_cache_size(QdConnection *self, uint64_t cache_bytes);
+/* Of the statements that are kept those used longest ago are freed, and large ones before them, down to a bound. For the end of a
+ * lease or an update: none is in use. */
+void qd_connection_bound_statements(QdConnection *self);
 /* Gives memory back: statements and page cache. */
 void qd_connection_trim(QdConnection *self);

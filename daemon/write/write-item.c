@@ -415,6 +415,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     if (compiled->effects.defines)
         qd_schema_watch_forget(qd_connection_get_schema(connection));
     qd_write_item_note_run(item, connection, compiled, limits);
+    qd_connection_bound_statements(connection);
     return ok;
 }
 
