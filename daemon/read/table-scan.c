@@ -9,28 +9,21 @@
 #include <string.h>
 
 #include "daemon/base/interrupt.h"
+#include "daemon/sqlite/page-cells.h"
 #include "daemon/sqlite/snapshot.h"
 
-#define FILE_HEADER_BYTES 100
-#define INTERIOR 5
-#define INTERIOR_HEADER_BYTES 12
-#define LEAF 13
-#define LEAF_HEADER_BYTES 8
 #define MAX_DEPTH 20 /* SQLite's own */
 #define MAX_RECORD_BYTES (1 << 30)
 #define MAX_RECORD_HEADER_BYTES 98307
 /* Pages of a long row between two questions whether it shall end. */
 #define POLL_PAGES 64
-#define FIRST_TEXT 12 /* serial type: of blobs, if even, and of texts */
 
 typedef struct Level {
     guint32 number;
     const guint8 *page; /* (nullable): of the snapshot */
     guint8 *buffer;     /* (owned) for a page that is not mapped */
-    guint32 start;      /* of the list of cells */
-    guint32 n_cells;
-    guint32 next;
-    gboolean is_leaf;
+    QdPageCells cells;
+    guint32 next; /* cell */
 } Level;
 
 typedef struct Field {
@@ -87,56 +80,18 @@ qd_table_scan_free(QdTableScan *self)
     return NULL;
 }
 
-/* Numbers ------------------------------------------------------------------------------------------------------------------- */
-
-static guint32
-get_u16(const guint8 *p)
-{
-    return (guint32) p[0] << 8 | p[1];
-}
-
-static guint32
-get_u32(const guint8 *p)
-{
-    return (guint32) p[0] << 24 | (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
-}
-
-/* Returns: after the number; NULL when it goes beyond @end */
-static const guint8 *
-get_long_varint(const guint8 *p, const guint8 *end, guint64 *ret_value)
-{
-    guint64 value = 0;
-
-    for (guint i = 0; i < 8 && p < end; i++) {
-        value = value << 7 | (*p & 0x7f);
-        if ((*p++ & 0x80) == 0) {
-            *ret_value = value;
-            return p;
-        }
-    }
-    if (p >= end)
-        return NULL;
-    *ret_value = value << 8 | *p;
-    return p + 1;
-}
-
-static inline const guint8 *
-get_varint(const guint8 *p, const guint8 *end, guint64 *ret_value)
-{
-    if (G_LIKELY(p < end && *p < 0x80)) {
-        *ret_value = *p;
-        return p + 1;
-    }
-    return get_long_varint(p, end, ret_value);
-}
-
 /* Pages --------------------------------------------------------------------------------------------------------------------- */
+
+static gboolean
+is_leaf(const Level *level)
+{
+    return !qd_page_cells_is_interior(&level->cells);
+}
 
 static int
 enter_page(QdTableScan *self, guint32 number)
 {
     Level *level = &self->levels[self->depth];
-    guint32 offset = number == 1 ? FILE_HEADER_BYTES : 0;
     int r;
 
     if (++self->n_visited > self->snapshot.n_pages)
@@ -150,34 +105,22 @@ enter_page(QdTableScan *self, guint32 number)
     }
     level->number = number;
     level->next = 0;
-    level->is_leaf = level->page[offset] == LEAF;
-    level->start = offset + (level->is_leaf ? LEAF_HEADER_BYTES : INTERIOR_HEADER_BYTES);
-    level->n_cells = get_u16(level->page + offset + 3);
-    if ((!level->is_leaf && level->page[offset] != INTERIOR) || level->start + 2 * level->n_cells > self->snapshot.usable_size)
+    if (!qd_page_cells_init(&level->cells, level->page, number, self->snapshot.usable_size) ||
+        !qd_page_cells_is_of_table(&level->cells))
         return SQLITE_CORRUPT;
     self->depth++;
     return SQLITE_OK;
-}
-
-/* 0: it is damaged */
-static guint32
-get_cell_offset(const QdTableScan *self, const Level *level, guint32 i)
-{
-    guint32 offset = get_u16(level->page + level->start + 2 * i);
-
-    return offset >= level->start + 2 * level->n_cells && offset + 4 <= self->snapshot.usable_size ? offset : 0;
 }
 
 static int
 enter_next_child(QdTableScan *self, Level *level)
 {
     guint32 i = level->next++;
-    guint32 offset = i < level->n_cells ? get_cell_offset(self, level, i) : 0;
+    QdPageCell cell = { .child = level->cells.last_child };
 
-    if (self->depth == MAX_DEPTH || (i < level->n_cells && offset == 0))
+    if (self->depth == MAX_DEPTH || (i < level->cells.n_cells && !qd_page_cells_get(&level->cells, i, &cell)))
         return SQLITE_CORRUPT;
-    /* the page right of all cells stands before their list */
-    return enter_page(self, get_u32(level->page + (i < level->n_cells ? offset : level->start - 4)));
+    return enter_page(self, cell.child);
 }
 
 /* To the next leaf that has a cell left. DONE: there is none. */
@@ -188,9 +131,9 @@ find_leaf(QdTableScan *self)
         Level *level = &self->levels[self->depth - 1];
         int r = SQLITE_OK;
 
-        if (level->is_leaf && level->next < level->n_cells)
+        if (is_leaf(level) && level->next < level->cells.n_cells)
             return SQLITE_OK;
-        if (!level->is_leaf && level->next <= level->n_cells) {
+        if (!is_leaf(level) && level->next <= level->cells.n_cells) {
             r = enter_next_child(self, level);
         } else {
             leave_page(self, level);
@@ -215,19 +158,6 @@ qd_table_scan_begin(QdTableScan *self)
 
 /* Records ------------------------------------------------------------------------------------------------------------------- */
 
-static guint32
-get_local_size(const QdTableScan *self, guint64 n_bytes)
-{
-    guint32 usable = self->snapshot.usable_size;
-    guint32 min = (usable - 12) * 32 / 255 - 23;
-    guint64 size;
-
-    if (n_bytes <= usable - 35)
-        return (guint32) n_bytes;
-    size = min + (n_bytes - min) % (usable - 4);
-    return size <= usable - 35 ? (guint32) size : min;
-}
-
 /* The pages that follow: each begins with the number of the next one. */
 static int
 read_overflow(QdTableScan *self, guint32 number, guint8 *to, guint64 n_bytes)
@@ -242,7 +172,7 @@ read_overflow(QdTableScan *self, guint32 number, guint8 *to, guint64 n_bytes)
 
         if (r != SQLITE_OK)
             return r;
-        next = get_u32(page);
+        next = qd_page_get_u32(page);
         memcpy(to, page + 4, n_here);
         qd_snapshot_release_page(&self->snapshot, number, buffer, page);
         number = next;
@@ -255,8 +185,10 @@ read_overflow(QdTableScan *self, guint32 number, guint8 *to, guint64 n_bytes)
 }
 
 static int
-collect_record(QdTableScan *self, const guint8 *local, guint32 n_local, guint64 n_bytes)
+collect_record(QdTableScan *self, const QdPageCell *cell)
 {
+    guint64 n_bytes = cell->n_bytes;
+
     if (n_bytes > self->n_long_bytes) {
         sqlite3_free(self->long_record);
         self->long_record = sqlite3_malloc64(n_bytes);
@@ -264,18 +196,10 @@ collect_record(QdTableScan *self, const guint8 *local, guint32 n_local, guint64 
         if (self->long_record == NULL)
             return SQLITE_NOMEM;
     }
-    memcpy(self->long_record, local, n_local);
+    memcpy(self->long_record, cell->local, cell->n_local);
     self->record = self->long_record;
     self->end = self->record + n_bytes;
-    return read_overflow(self, get_u32(local + n_local), self->long_record + n_local, n_bytes - n_local);
-}
-
-static guint64
-get_size(guint64 type)
-{
-    static const guint8 sizes[FIRST_TEXT] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0 };
-
-    return type >= FIRST_TEXT ? (type - FIRST_TEXT) / 2 : sizes[type];
+    return read_overflow(self, cell->overflow, self->long_record + cell->n_local, n_bytes - cell->n_local);
 }
 
 /* Where the fields are that the program gives; a record that was written before a column was added has fewer: they are NULL. */
@@ -285,7 +209,7 @@ parse_record(QdTableScan *self)
     guint64 n_bytes = (guint64) (self->end - self->record);
     guint64 n_header = 0;
     guint64 body;
-    const guint8 *p = get_varint(self->record, self->end, &n_header);
+    const guint8 *p = qd_page_get_varint(self->record, self->end, &n_header);
     const guint8 *end = self->record + n_header;
     guint32 i = 0;
 
@@ -295,14 +219,14 @@ parse_record(QdTableScan *self)
     for (; i < self->program->n_fields && p < end; i++) {
         guint64 type;
 
-        p = get_varint(p, end, &type);
+        p = qd_page_get_varint(p, end, &type);
         if (p == NULL || body > n_bytes)
             return SQLITE_CORRUPT;
         self->fields[i] = (Field){ (guint32) type, (guint32) body };
-        body += get_size(type);
+        body += qd_record_get_field_size(type);
         if (body > n_bytes)
             return SQLITE_CORRUPT;
-        if (get_size(type) > self->max_value_bytes)
+        if (qd_record_get_field_size(type) > self->max_value_bytes)
             return SQLITE_TOOBIG;
     }
     for (; i < self->program->n_fields; i++)
@@ -313,27 +237,17 @@ parse_record(QdTableScan *self)
 static int
 parse_cell(QdTableScan *self, const Level *level, guint32 i)
 {
-    guint32 offset = get_cell_offset(self, level, i);
-    const guint8 *end = level->page + self->snapshot.usable_size;
-    const guint8 *p;
-    guint64 n_bytes = 0;
-    guint64 rowid = 0;
-    guint32 n_local;
+    QdPageCell cell;
     int r = SQLITE_OK;
 
-    if (offset == 0)
+    if (!qd_page_cells_get(&level->cells, i, &cell) || cell.n_bytes > MAX_RECORD_BYTES ||
+        cell.n_bytes > (guint64) self->snapshot.n_pages * self->snapshot.page_size)
         return SQLITE_CORRUPT;
-    p = get_varint(level->page + offset, end, &n_bytes);
-    p = p != NULL ? get_varint(p, end, &rowid) : NULL;
-    n_local = get_local_size(self, n_bytes);
-    if (p == NULL || n_bytes > MAX_RECORD_BYTES || n_bytes > (guint64) self->snapshot.n_pages * self->snapshot.page_size ||
-        n_local > (guint64) (end - p))
-        return SQLITE_CORRUPT;
-    self->rowid = (gint64) rowid;
-    self->record = p;
-    self->end = p + n_local;
-    if (n_local < n_bytes)
-        r = end - self->end >= 4 ? collect_record(self, p, n_local, n_bytes) : SQLITE_CORRUPT;
+    self->rowid = cell.rowid;
+    self->record = cell.local;
+    self->end = cell.local + cell.n_local;
+    if (cell.n_local < cell.n_bytes)
+        r = collect_record(self, &cell);
     return r == SQLITE_OK ? parse_record(self) : r;
 }
 
@@ -342,7 +256,7 @@ qd_table_scan_step(QdTableScan *self)
 {
     Level *level = self->depth > 0 ? &self->levels[self->depth - 1] : NULL;
 
-    if (level == NULL || !level->is_leaf || level->next == level->n_cells) {
+    if (level == NULL || !is_leaf(level) || level->next == level->cells.n_cells) {
         int r = find_leaf(self);
 
         if (r != SQLITE_OK)
@@ -354,30 +268,20 @@ qd_table_scan_step(QdTableScan *self)
 
 /* Rows ---------------------------------------------------------------------------------------------------------------------- */
 
-static guint64
-get_big_endian(const guint8 *p, guint n_bytes)
-{
-    guint64 value = (p[0] & 0x80) != 0 ? G_MAXUINT64 : 0;
-
-    for (guint i = 0; i < n_bytes; i++)
-        value = value << 8 | p[i];
-    return value;
-}
-
 static int
 put_number(QwPageWriter *writer, guint32 type, const guint8 *p, gboolean is_real)
 {
-    guint64 bits = type == 8 || type == 9 ? type - 8 : get_big_endian(p, (guint) get_size(type));
+    gint64 value = type == 8 || type == 9 ? type - 8 : qd_page_get_int64(p, qd_record_get_field_size(type));
     double real;
 
     if (type == 7) {
-        memcpy(&real, &bits, sizeof real);
+        memcpy(&real, &value, sizeof real);
         if (!isnan(real))
             return qw_row_put_double(writer, real);
         qw_row_put_null(writer); /* as in SQLite */
         return 0;
     }
-    return is_real ? qw_row_put_double(writer, (double) (gint64) bits) : qw_row_put_int64(writer, (gint64) bits);
+    return is_real ? qw_row_put_double(writer, (double) value) : qw_row_put_int64(writer, value);
 }
 
 static int
@@ -386,10 +290,10 @@ put_field(QwPageWriter *writer, const QdTableScan *self, const QdScanColumn *col
     const Field *field = &self->fields[column->field];
     const guint8 *p = self->record + field->offset;
 
-    if (field->type > FIRST_TEXT && (field->type & 1) != 0)
-        return qw_row_put_string(writer, QW_TYPE_TEXT, p, (field->type - FIRST_TEXT) / 2);
-    if (field->type >= FIRST_TEXT)
-        return qw_row_put_blob(writer, p, (field->type - FIRST_TEXT) / 2);
+    if (field->type > QD_RECORD_BLOB && (field->type & 1) != 0)
+        return qw_row_put_string(writer, QW_TYPE_TEXT, p, (field->type - QD_RECORD_BLOB) / 2);
+    if (field->type >= QD_RECORD_BLOB)
+        return qw_row_put_blob(writer, p, (field->type - QD_RECORD_BLOB) / 2);
     if (field->type > 0 && field->type < 10)
         return put_number(writer, field->type, p, column->is_real);
     qw_row_put_null(writer);
@@ -426,8 +330,8 @@ qd_table_scan_get_row_size(const QdTableScan *self)
         gint32 field = self->program->columns[i].field;
         guint32 type = field >= 0 ? self->fields[field].type : 6;
 
-        if (type >= FIRST_TEXT)
-            size += (type - FIRST_TEXT) / 2 + 1;
+        if (type >= QD_RECORD_BLOB)
+            size += (type - QD_RECORD_BLOB) / 2 + 1;
         else if (type > 0 && type < 10)
             size = qw_align8(size) + 8;
     }

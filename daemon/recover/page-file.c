@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 
 #define MAGIC "SQLite format 3" /* with its NUL */
 #define MIN_PAGE_BYTES 512u

@@ -45,16 +45,3 @@ guint qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gon
 /* What a database begins with (https://www.sqlite.org/fileformat2.html#the_database_header). *@ret_n_pages: as far as it is known,
  * else 0. Returns: FALSE when this is no such header: both are worth nothing */
 gboolean qd_page_header_parse(const guint8 header[QD_PAGE_HEADER_BYTES], guint32 *ret_page_size, guint32 *ret_n_pages);
-
-/* Numbers as they stand in the file. */
-static inline guint32
-qd_page_get_u16(const guint8 *p)
-{
-    return (guint32) p[0] << 8 | p[1];
-}
-
-static inline guint32
-qd_page_get_u32(const guint8 *p)
-{
-    return (guint32) p[0] << 24 | (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
-}

@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include "daemon/recover/page-cells.h"
 #include "daemon/recover/salvage.h"
 #include "daemon/recover/tree-scan.h"
 #include "daemon/sqlite/connection.h"
+#include "daemon/sqlite/page-cells.h"
 
 /* A row of sqlite_schema. */
 /* Its rows are made again, of the quads. Its pages are read: those without a reference are searched for rows of others. */

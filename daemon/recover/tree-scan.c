@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 
 /* SQLite's own bound. */
 #define MAX_DEPTH 20u

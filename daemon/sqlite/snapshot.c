@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/sqlite/log-file.h"
+#include "daemon/sqlite/page-cells.h"
 
 /* The index: two copies of the header, how far the file is filled, then blocks of 32 KiB. */
 #define BLOCK_BYTES 32768
@@ -34,12 +35,6 @@
 #define AT_RESERVED 20
 #define AT_ENCODING 56
 #define ENCODING_UTF8 1
-
-static guint32
-get_u32(const guint8 *p)
-{
-    return (guint32) p[0] << 24 | (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
-}
 
 /* The index ---------------------------------------------------------------------------------------------------------------- */
 
@@ -157,7 +152,7 @@ find_sizes(QdSnapshot *self)
     if (self->file->pMethods->xRead(self->file, header, sizeof header, 0) != SQLITE_OK ||
         self->file->pMethods->xFileSize(self->file, &n_bytes) != SQLITE_OK)
         return FALSE;
-    size = (guint32) header[AT_PAGE_SIZE] << 8 | header[AT_PAGE_SIZE + 1];
+    size = qd_page_get_u16(header + AT_PAGE_SIZE);
     self->page_size = size == 1 ? MAX_PAGE_BYTES : size;
     if (self->page_size < MIN_PAGE_BYTES || (self->page_size & (self->page_size - 1)) != 0)
         return FALSE;
@@ -177,7 +172,7 @@ read_first_page(QdSnapshot *self)
     if (qd_snapshot_get_page(self, 1, buffer, &page) != SQLITE_OK)
         return FALSE;
     self->usable_size = self->page_size - page[AT_RESERVED];
-    is_utf8 = get_u32(page + AT_ENCODING) == ENCODING_UTF8;
+    is_utf8 = qd_page_get_u32(page + AT_ENCODING) == ENCODING_UTF8;
     qd_snapshot_release_page(self, 1, buffer, page);
     return is_utf8 && self->usable_size >= MIN_USABLE_BYTES;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 #include "daemon/recover/tree-scan.h"
 
 #define UNIT_BYTES 512

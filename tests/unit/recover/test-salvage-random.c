@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 #include "daemon/recover/page-file.h"
 #include "daemon/recover/schema-copy.h"
 #include "tests/unit/recover/filled-store.h"

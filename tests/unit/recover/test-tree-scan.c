@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define PAGE_BYTES 512

@@ -2,7 +2,7 @@
 /*
  * Pages and records: what a good one says, and that noise is refused without reading beyond it.
  */
-#include "daemon/recover/page-cells.h"
+#include "daemon/sqlite/page-cells.h"
 
 #include <string.h>
 
@@ -122,8 +122,8 @@ int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/recover/page-cells/page", test_page);
-    g_test_add_func("/recover/page-cells/integers", test_integers);
-    g_test_add_func("/recover/page-cells/noise", test_noise);
+    g_test_add_func("/sqlite/page-cells/page", test_page);
+    g_test_add_func("/sqlite/page-cells/integers", test_integers);
+    g_test_add_func("/sqlite/page-cells/noise", test_noise);
     return g_test_run();
 }

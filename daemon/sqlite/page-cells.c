@@ -2,11 +2,7 @@
 /*
  * Pages, cells and records. The format: https://www.sqlite.org/fileformat2.html, "B-tree Pages" and "Record Format".
  */
-#include "daemon/recover/page-cells.h"
-
-#include <string.h>
-
-#include "daemon/recover/page-file.h"
+#include "daemon/sqlite/page-cells.h"
 
 #define FILE_HEADER_BYTES 100u
 #define LEAF_HEADER_BYTES 8u
@@ -41,24 +37,22 @@ qd_page_cells_init(QdPageCells *self, const guint8 *data, guint32 number, guint3
     return self->start + 2 * self->n_cells <= usable_size;
 }
 
-/* Returns: how many bytes the number takes, 0 when it goes beyond @end */
-static gsize
-get_varint(const guint8 *p, const guint8 *end, guint64 *ret_value)
+const guint8 *
+qd_page_get_long_varint(const guint8 *p, const guint8 *end, guint64 *ret_value)
 {
     guint64 value = 0;
 
-    for (gsize i = 0; i < 9 && p + i < end; i++) {
-        if (i == 8) {
-            *ret_value = value << 8 | p[i];
-            return 9;
-        }
-        value = value << 7 | (p[i] & 0x7f);
-        if ((p[i] & 0x80) == 0) {
+    for (guint i = 0; i < 8 && p < end; i++) {
+        value = value << 7 | (*p & 0x7f);
+        if ((*p++ & 0x80) == 0) {
             *ret_value = value;
-            return i + 1;
+            return p;
         }
     }
-    return 0;
+    if (p >= end)
+        return NULL;
+    *ret_value = value << 8 | *p;
+    return p + 1;
 }
 
 /* How much of a payload stands in the page itself. */
@@ -85,7 +79,6 @@ get_cell(const QdPageCells *self, guint32 index, QdPageCell *ret_cell, guint32 *
     const guint8 *end = self->data + self->usable_size;
     QdPageCell cell = { 0 };
     guint64 rowid = 0;
-    gsize n;
 
     if (offset < self->start + 2 * self->n_cells || offset + 4 > self->usable_size)
         return FALSE;
@@ -94,15 +87,13 @@ get_cell(const QdPageCells *self, guint32 index, QdPageCell *ret_cell, guint32 *
         p += 4;
     }
     if (self->kind != QD_PAGE_TABLE_INTERIOR) {
-        n = get_varint(p, end, &cell.n_bytes);
-        p += n;
-        if (n == 0 || cell.n_bytes > G_MAXINT32)
+        p = qd_page_get_varint(p, end, &cell.n_bytes);
+        if (p == NULL || cell.n_bytes > G_MAXINT32)
             return FALSE;
     }
     if (qd_page_cells_is_of_table(self)) {
-        n = get_varint(p, end, &rowid);
-        p += n;
-        if (n == 0)
+        p = qd_page_get_varint(p, end, &rowid);
+        if (p == NULL)
             return FALSE;
     }
     cell.rowid = (gint64) rowid;
@@ -180,33 +171,22 @@ qd_page_cells_get_end(const QdPageCells *self)
 
 /* Records ------------------------------------------------------------------------------------------------------------------ */
 
-/* G_MAXUINT64 for a type that there is not. */
-static guint64
-get_field_size(guint64 type)
-{
-    static const guint8 sizes[] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0 };
-
-    if (type < G_N_ELEMENTS(sizes))
-        return sizes[type];
-    return type >= 12 ? (type - 12) / 2 : G_MAXUINT64;
-}
-
 gboolean
 qd_record_parse(const guint8 *data, guint64 n_bytes, GArray *fields)
 {
     guint64 n_header = 0;
-    gsize head = get_varint(data, data + n_bytes, &n_header);
+    const guint8 *head = qd_page_get_varint(data, data + n_bytes, &n_header);
     guint64 body = n_header;
 
-    if (head == 0 || n_header > n_bytes || n_header < head)
+    if (head == NULL || n_header > n_bytes || data + n_header < head)
         return FALSE;
-    while (head < n_header) {
+    while (head < data + n_header) {
         QdField field = { 0 };
-        gsize n = get_varint(data + head, data + n_header, &field.type);
 
-        head += n;
-        field.n_bytes = get_field_size(field.type);
-        if (n == 0 || field.n_bytes > n_bytes - body)
+        head = qd_page_get_varint(head, data + n_header, &field.type);
+        field.n_bytes = qd_record_get_field_size(field.type);
+        if (head == NULL || field.type == QD_RECORD_RESERVED || field.type == QD_RECORD_RESERVED + 1 ||
+            field.n_bytes > n_bytes - body)
             return FALSE;
         field.data = data + body;
         body += field.n_bytes;
@@ -224,17 +204,9 @@ qd_field_is_integer(const QdField *field)
 gint64
 qd_field_get_int64(const QdField *field)
 {
-    guint64 value = 0;
-
     if (field->type == 8 || field->type == 9)
         return (gint64) field->type - 8;
-    if (field->n_bytes == 0 || field->n_bytes > 8)
-        return 0;
-    if ((field->data[0] & 0x80) != 0)
-        value = G_MAXUINT64;
-    for (guint64 i = 0; i < field->n_bytes; i++)
-        value = value << 8 | field->data[i];
-    return (gint64) value;
+    return field->n_bytes == 0 || field->n_bytes > 8 ? 0 : qd_page_get_int64(field->data, field->n_bytes);
 }
 
 gboolean

@@ -2,12 +2,49 @@
 /*
  * One page of a b-tree and its cells; records and their fields.
  *
- * Place: room recover, for salvage. Pure: bytes in, numbers and borrowed bytes out.
+ * Place: room sqlite, for scans of tables and for salvage. Pure: bytes in, numbers and borrowed bytes out.
  * Invariant: nothing outside of the given bytes is read, regardless of their content.
  */
 #pragma once
 
 #include <glib.h>
+
+/* Numbers as they stand in the file. */
+static inline guint32
+qd_page_get_u16(const guint8 *p)
+{
+    return (guint32) p[0] << 8 | p[1];
+}
+
+static inline guint32
+qd_page_get_u32(const guint8 *p)
+{
+    return (guint32) p[0] << 24 | (guint32) p[1] << 16 | (guint32) p[2] << 8 | p[3];
+}
+
+/* Signed; @n_bytes: 1 to 8. */
+static inline gint64
+qd_page_get_int64(const guint8 *p, guint64 n_bytes)
+{
+    guint64 value = (p[0] & 0x80) != 0 ? G_MAXUINT64 : 0;
+
+    for (guint64 i = 0; i < n_bytes; i++)
+        value = value << 8 | p[i];
+    return (gint64) value;
+}
+
+/* Returns: (nullable): after the number; NULL when it goes beyond @end */
+const guint8 *qd_page_get_long_varint(const guint8 *p, const guint8 *end, guint64 *ret_value);
+
+static inline const guint8 *
+qd_page_get_varint(const guint8 *p, const guint8 *end, guint64 *ret_value)
+{
+    if (G_LIKELY(p < end && *p < 0x80)) {
+        *ret_value = *p;
+        return p + 1;
+    }
+    return qd_page_get_long_varint(p, end, ret_value);
+}
 
 typedef enum QdPageKind {
     QD_PAGE_INDEX_INTERIOR = 2,
@@ -44,6 +81,18 @@ gboolean qd_page_cells_get(const QdPageCells *self, guint32 index, QdPageCell *r
 gboolean qd_page_cells_are_whole(const QdPageCells *self);
 /* After the last cell: a page is filled from its end. 0: there is none */
 guint32 qd_page_cells_get_end(const QdPageCells *self);
+
+#define QD_RECORD_RESERVED 10 /* a serial type, as the next one */
+#define QD_RECORD_BLOB 12     /* if even, so of texts */
+
+/* The bytes of a value by its serial type. 0 for NULL, the numbers 0 and 1, and the two types that are reserved. */
+static inline guint64
+qd_record_get_field_size(guint64 type)
+{
+    static const guint8 sizes[QD_RECORD_BLOB] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0 };
+
+    return type >= QD_RECORD_BLOB ? (type - QD_RECORD_BLOB) / 2 : sizes[type];
+}
 
 /* A value of a record. */
 typedef struct QdField {
