@@ -391,17 +391,25 @@ begin_rows(QhttpResult *self, QueryCursor *cursor)
     pump(self);
 }
 
-static void
-on_query(GObject *source, GAsyncResult *result, gpointer user_data)
+/* NULL: the request has been answered with the error, and @self is gone. */
+static QueryCursor *
+finish_query(QhttpResult *self, GObject *source, GAsyncResult *result)
 {
-    QhttpResult *self = user_data;
     g_autoptr(GError) error = NULL;
     QueryCursor *cursor = query_connection_query_finish(QUERY_CONNECTION(source), result, &error);
 
     if (cursor == NULL)
         fail(self, error);
-    else
-        begin_rows(self, cursor);
+    return cursor;
+}
+
+static void
+on_query(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    QueryCursor *cursor = finish_query(user_data, source, result);
+
+    if (cursor != NULL)
+        begin_rows(user_data, cursor);
 }
 
 gboolean
@@ -538,12 +546,9 @@ static void
 on_probe(GObject *source, GAsyncResult *result, gpointer user_data)
 {
     QhttpResult *self = user_data;
-    g_autoptr(GError) error = NULL;
-    QueryCursor *cursor = query_connection_query_finish(QUERY_CONNECTION(source), result, &error);
+    QueryCursor *cursor = finish_query(self, source, result);
 
-    if (cursor == NULL)
-        fail(self, error);
-    else
+    if (cursor != NULL)
         query_cursor_next_async(cursor, self->exchange->cancellable, on_probe_row, self);
 }
 

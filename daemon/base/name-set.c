@@ -156,3 +156,12 @@ qd_name_set_list(const QdNameSet *self)
         g_ptr_array_sort(names, compare_names);
     return names;
 }
+
+gboolean
+qd_names_have(const char *const *names, gsize n_names, const char *name)
+{
+    for (gsize i = 0; i < n_names; i++)
+        if (g_ascii_strcasecmp(names[i], name) == 0)
+            return TRUE;
+    return FALSE;
+}

@@ -29,3 +29,6 @@ gboolean qd_name_set_meets(const QdNameSet *self, const QdNameSet *other);
 
 /* (transfer container): the names in order; none when it is all. */
 GPtrArray *qd_name_set_list(const QdNameSet *self);
+
+/* Whether @name is one of @names, as SQL compares names: letters of ASCII have no case. */
+gboolean qd_names_have(const char *const *names, gsize n_names, const char *name);

@@ -88,17 +88,16 @@ merge_column(QdGenerator *self, QdColumn *a, const QdColumn *b)
     qd_column_coalesce(self, a, b);
 }
 
-/* Seals @side with ids in the columns that @other has, too, if a term is computed in one that @is_sought. */
+/* Seals @side with ids in the columns that @other has, too, where a term is computed. @always: also one that is always bound */
 static const QdRelation *
-settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal,
-       gboolean (*is_sought)(const QdColumn *column))
+settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal, gboolean always)
 {
     QdRelation *settled = NULL;
 
     for (guint i = 0; i < side->n_columns; i++) {
         const QdColumn *column = &side->columns[i];
 
-        if (column->interned || !is_sought(column) || qd_relation_find(other, column->variable) == NULL)
+        if (column->interned || (column->certain && !always) || qd_relation_find(other, column->variable) == NULL)
             continue;
         if (settled == NULL)
             settled = qd_relation_copy(self, side);
@@ -108,28 +107,16 @@ settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSea
     return settled != NULL ? qd_relation_seal(self, settled, seal) : side;
 }
 
-static gboolean
-may_be_unbound(const QdColumn *column)
-{
-    return !column->certain;
-}
-
-static gboolean
-is_any(const QdColumn *column)
-{
-    return TRUE;
-}
-
 const QdRelation *
 qd_relation_settle(QdGenerator *self, const QdRelation *side, const QdRelation *other, QdSeal seal)
 {
-    return settle(self, side, other, seal, may_be_unbound);
+    return settle(self, side, other, seal, FALSE);
 }
 
 const QdRelation *
 qd_relation_settle_right(QdGenerator *self, const QdRelation *left, const QdRelation *right, QdSeal seal)
 {
-    return settle(self, right, left, seal, left->n_tables > 0 && right->n_tables > 0 ? is_any : may_be_unbound);
+    return settle(self, right, left, seal, left->n_tables > 0 && right->n_tables > 0);
 }
 
 /* The side that is sealed goes first, where the other is a single table, which an index can serve then. */

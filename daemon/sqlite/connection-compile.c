@@ -108,22 +108,13 @@ qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_b
     return cache_find(self, text, n_bytes, policy) < self->statements.n;
 }
 
+/* @compiled: (transfer full) (nullable): it is out of the cache */
 static void
-cache_remove(QdConnection *self, guint index)
+forget(QdConnection *self, QdCompiled *compiled)
 {
-    QdCompiled *compiled = qw_recent_remove(&self->statements, index);
-
-    self->n_statement_bytes -= compiled->n_bytes;
+    if (compiled != NULL)
+        self->n_statement_bytes -= compiled->n_bytes;
     qd_compiled_free(compiled);
-}
-
-static void
-cache_add(QdConnection *self, QdCompiled *compiled)
-{
-    if (self->statements.n == self->statements.max)
-        cache_remove(self, 0);
-    self->n_statement_bytes += compiled->n_bytes;
-    (void) qw_recent_add(&self->statements, compiled);
 }
 
 void
@@ -131,16 +122,16 @@ qd_connection_bound_statements(QdConnection *self)
 {
     for (guint i = self->statements.n; i > 0 && self->n_statement_bytes > KEPT_BYTES; i--)
         if (((const QdCompiled *) self->statements.items[i - 1])->n_bytes > KEPT_BYTES / 4)
-            cache_remove(self, i - 1);
+            forget(self, qw_recent_remove(&self->statements, i - 1));
     while (self->n_statement_bytes > KEPT_BYTES)
-        cache_remove(self, 0);
+        forget(self, qw_recent_pop(&self->statements));
 }
 
 void
 qd_connection_drop_statements(QdConnection *self)
 {
     while (self->statements.n > 0)
-        cache_remove(self, 0);
+        forget(self, qw_recent_pop(&self->statements));
 }
 
 /* Where something else than white space, comments and semicolons begins, or @end. */
@@ -475,7 +466,7 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         return compiled;
     }
     if (compiled != NULL)
-        cache_remove(self, index);
+        forget(self, qw_recent_remove(&self->statements, index));
     qd_connection_bound_statements(self);
     compiled = compile_anew(self, text, n_bytes, policy, is_generated, limits, &failure);
     if (compiled == NULL && qd_schema_watch_was_old(&self->schema)) {
@@ -487,7 +478,8 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
         return NULL;
     }
     compiled->schema_clock = self->schema.clock;
-    cache_add(self, compiled);
+    self->n_statement_bytes += compiled->n_bytes;
+    forget(self, qw_recent_add(&self->statements, compiled));
     return compiled;
 }
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/sqlite/page-cells.h"
 #include "daemon/recover/tree-scan.h"
+#include "daemon/sqlite/page-cells.h"
 
 #define UNIT_BYTES 512
 #define MAX_ROW_BYTES (1024 * 1024)

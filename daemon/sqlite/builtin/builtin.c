@@ -8,6 +8,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "daemon/base/name-set.h"
+
 /* The versions that keep a function as QdDefinition says: read in their source. */
 #define FIRST_KNOWN_VERSION 3025000
 #define LAST_KNOWN_VERSION 3050999
@@ -153,15 +155,6 @@ qd_builtin_trust_json(sqlite3 *db)
 
 /* Volatile functions ------------------------------------------------------------------------------------------------------- */
 
-static gboolean
-list_has(const char *const *list, gsize n, const char *name)
-{
-    for (gsize i = 0; i < n; i++)
-        if (g_ascii_strcasecmp(list[i], name) == 0)
-            return TRUE;
-    return FALSE;
-}
-
 /* The names that @sql gives to @names, once in a process. Those in @but are left out. */
 static void
 learn_names(sqlite3 *db, const char *sql, const char *const *but, gsize n_but, GPtrArray **names)
@@ -177,7 +170,7 @@ learn_names(sqlite3 *db, const char *sql, const char *const *but, gsize n_but, G
     while ((r = sqlite3_step(stmt)) == SQLITE_ROW) {
         const char *name = (const char *) sqlite3_column_text(stmt, 0);
 
-        if (name != NULL && !list_has(but, n_but, name))
+        if (name != NULL && !qd_names_have(but, n_but, name))
             g_ptr_array_add(found, g_strdup(name));
     }
     (void) sqlite3_finalize(stmt);
@@ -201,8 +194,8 @@ qd_builtin_is_volatile(const char *name)
 {
     const GPtrArray *names = g_atomic_pointer_get(&volatile_functions);
 
-    return names == NULL || list_has(clock_functions, G_N_ELEMENTS(clock_functions), name) ||
-           list_has((const char *const *) names->pdata, names->len, name);
+    return names == NULL || qd_names_have(clock_functions, G_N_ELEMENTS(clock_functions), name) ||
+           qd_names_have((const char *const *) names->pdata, names->len, name);
 }
 
 gboolean
@@ -210,5 +203,5 @@ qd_builtin_is_aggregate(const char *name)
 {
     const GPtrArray *names = g_atomic_pointer_get(&aggregate_functions);
 
-    return names != NULL && list_has((const char *const *) names->pdata, names->len, name);
+    return names != NULL && qd_names_have((const char *const *) names->pdata, names->len, name);
 }

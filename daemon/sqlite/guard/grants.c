@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/name-set.h"
 #include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/sqlite-error.h"
 
@@ -17,16 +18,16 @@
 #define MAIN_DATABASE 0
 
 /* They have no data of the store. */
-static const char *const free_modules[] = { "json_each", "json_tree", NULL };
+static const char *const free_modules[] = { "json_each", "json_tree" };
 /* Of the connection alone. */
-static const char *const free_pragmas[] = { "data_version", "defer_foreign_keys", "encoding",
-                                            "foreign_keys", "recursive_triggers", NULL };
+static const char *const free_pragmas[] = { "data_version", "defer_foreign_keys", "encoding", "foreign_keys",
+                                            "recursive_triggers" };
 /* Of the table that is their argument. */
-static const char *const table_pragmas[] = { "foreign_key_list", "index_list", "table_info", "table_xinfo", NULL };
+static const char *const table_pragmas[] = { "foreign_key_list", "index_list", "table_info", "table_xinfo" };
 /* Beside those that the authorizer has denied by then. */
 static const char *const denied_opcodes[] = { "Vacuum",   "CreateBtree", "Destroy",   "ParseSchema", "SetCookie",
                                               "SqlExec",  "IntegrityCk", "DropTable", "DropIndex",   "DropTrigger",
-                                              "VDestroy", "VCreate",     "VRename",   NULL };
+                                              "VDestroy", "VCreate",     "VRename" };
 
 void
 qd_grants_set(QdGrants *self, const QdAccess *access)
@@ -35,15 +36,6 @@ qd_grants_set(QdGrants *self, const QdAccess *access)
         access = NULL;
     self->access = access;
     self->id = access != NULL ? qd_access_get_id(access) : 0;
-}
-
-static gboolean
-list_has(const char *const *list, const char *name)
-{
-    for (; *list != NULL; list++)
-        if (g_ascii_strcasecmp(*list, name) == 0)
-            return TRUE;
-    return FALSE;
 }
 
 static gboolean
@@ -73,7 +65,7 @@ refuse(const QdGrants *self, const char *format, ...)
 static char *
 check_read(QdGrants *self, const char *table, const char *column, const char *source)
 {
-    if (qd_access_has_all(self->access, QD_ACCESS_READ) || list_has(free_modules, table))
+    if (qd_access_has_all(self->access, QD_ACCESS_READ) || qd_names_have(free_modules, G_N_ELEMENTS(free_modules), table))
         return NULL;
     if (qd_access_has_table(self->access, QD_ACCESS_READ, table)) {
         self->is_unsure = self->is_unsure || source != NULL;
@@ -113,11 +105,13 @@ check_function(const QdGrants *self, const char *name)
 static char *
 check_pragma(const QdGrants *self, const char *name, const char *argument)
 {
-    if (list_has(free_pragmas, name))
+    if (qd_names_have(free_pragmas, G_N_ELEMENTS(free_pragmas), name))
         return NULL;
-    if (list_has(table_pragmas, name) && argument != NULL && qd_access_has_table(self->access, QD_ACCESS_READ, argument))
+    if (qd_names_have(table_pragmas, G_N_ELEMENTS(table_pragmas), name) && argument != NULL &&
+        qd_access_has_table(self->access, QD_ACCESS_READ, argument))
         return NULL;
-    if (qd_access_has_all(self->access, QD_ACCESS_READ) && (argument == NULL || list_has(table_pragmas, name)))
+    if (qd_access_has_all(self->access, QD_ACCESS_READ) &&
+        (argument == NULL || qd_names_have(table_pragmas, G_N_ELEMENTS(table_pragmas), name)))
         return NULL;
     return refuse(self, "ask PRAGMA %s", name);
 }
@@ -171,7 +165,7 @@ check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
     int p2 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 2);
     int p3 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 3);
 
-    if (opcode == NULL || list_has(denied_opcodes, opcode))
+    if (opcode == NULL || qd_names_have(denied_opcodes, G_N_ELEMENTS(denied_opcodes), opcode))
         return refuse(self, "run such a statement (%s)", opcode != NULL ? opcode : "?");
     if (g_str_equal(opcode, "OpenRead") || g_str_equal(opcode, "ReopenIdx"))
         return check_tree(self, roots, p3, p2, QD_ACCESS_READ);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/name-set.h"
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/guard/guard-private.h"
@@ -38,16 +39,6 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 #define STATISTICS_TABLE "sqlite_stat1"
 /* SQLite's name for the database that VACUUM attaches; later versions add digits. */
 #define VACUUM_PREFIX "vacuum_"
-
-static gboolean
-list_has(const char *const *list, gsize n, const char *name)
-{
-    for (gsize i = 0; i < n; i++)
-        if (g_ascii_strcasecmp(list[i], name) == 0)
-            return TRUE;
-
-    return FALSE;
-}
 
 static void
 record_name(GPtrArray *names, const char *name)
@@ -137,7 +128,7 @@ check_read(QdGuard *self, const char *table)
 static int
 check_function(QdGuard *self, const char *name)
 {
-    if (list_has(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
+    if (qd_names_have(denied_functions, G_N_ELEMENTS(denied_functions), name) ||
         (!self->packing && g_ascii_strcasecmp(name, PACKING_FUNCTION) == 0))
         return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "function %s() is not allowed", name);
     if (self->read_tables != NULL && is_reserved(name))
@@ -149,7 +140,7 @@ check_function(QdGuard *self, const char *name)
         return qd_guard_deny(self, QW_ERROR_TOO_COMPLEX,
                              "statement calls too many aggregate functions: the limit 'aggregates' is %" G_GUINT64_FORMAT,
                              self->max_aggregates);
-    if (!list_has(payload_functions, G_N_ELEMENTS(payload_functions), name))
+    if (!qd_names_have(payload_functions, G_N_ELEMENTS(payload_functions), name))
         return SQLITE_OK;
     if (self->policy == QD_POLICY_READ)
         return qd_guard_deny(self, QW_ERROR_READ_ONLY, "function %s()" QD_GUARD_FOR_READING, name);
@@ -208,7 +199,7 @@ check_control(QdGuard *self, int action, const char *operation)
 static int
 check_module(QdGuard *self, const char *table, const char *module)
 {
-    if (module == NULL || !list_has(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
+    if (module == NULL || !qd_names_have(allowed_modules, G_N_ELEMENTS(allowed_modules), module))
         return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "virtual table module '%s' is not allowed",
                              module != NULL ? module : "");
 
@@ -308,7 +299,7 @@ check_foreign_trigger(int action, const char *a, const char *b)
     case SQLITE_READ:
         return g_ascii_strcasecmp(a, KEY_TABLE) == 0 ? SQLITE_DENY : SQLITE_OK;
     case SQLITE_FUNCTION:
-        return list_has(payload_functions, G_N_ELEMENTS(payload_functions), b) ? SQLITE_DENY : SQLITE_OK;
+        return qd_names_have(payload_functions, G_N_ELEMENTS(payload_functions), b) ? SQLITE_DENY : SQLITE_OK;
     default: /* SQLite's numbers, not our enum: a trigger does nothing else */
         return SQLITE_OK;
     }

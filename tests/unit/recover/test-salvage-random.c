@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/sqlite/page-cells.h"
 #include "daemon/recover/page-file.h"
 #include "daemon/recover/schema-copy.h"
+#include "daemon/sqlite/page-cells.h"
 #include "tests/unit/recover/filled-store.h"
 
 #define N_DAMAGES 500
