@@ -71,6 +71,7 @@ ROOMS = {
     "request": ("wire core direct", "glib gio"),
     "objects": ("wire text arrow core direct request", "glib gio"),
     "calls": ("wire core objects", "glib gio"),
+    "transaction": ("wire core direct request objects", "glib gio"),
     "list": ("wire text core objects", "glib gio"),
     "client-lib/rdf/": ("", "glib gio"),
 }
@@ -78,8 +79,10 @@ FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "cli
            "core": "client-lib/core/", "direct": "client-lib/direct/",
            "direct-module": "client-lib/direct-module/",
            "remote-module": "client-lib/remote-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
+           "transaction": "client-lib/transaction/",
            "list": "client-lib/list/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "remote-module", "request", "objects", "calls", "list", "client-lib/rdf/")
+LIBRARY = ("core", "direct", "direct-module", "remote-module", "request", "objects", "calls", "transaction", "list",
+           "client-lib/rdf/")
 
 
 def folder_of(room):

@@ -7,7 +7,7 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
-#include "client-lib/query-transaction-private.h"
+#include "client-lib/transaction/query-transaction-private.h"
 
 static QueryRequest *
 create_begin(QueryConnection *connection, GError **error)

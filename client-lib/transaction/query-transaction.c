@@ -10,7 +10,7 @@
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-statement-private.h"
-#include "client-lib/query-transaction-private.h"
+#include "client-lib/transaction/query-transaction-private.h"
 
 enum { PROP_CONNECTION = 1, PROP_IS_OPEN, PROP_GENERATION, N_PROPS };
 
