@@ -238,8 +238,8 @@ prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *
     if (!wrapped.packs || wrapped.sum != plain.sum)
         return NULL;
 
-    g_free(compiled->scan);
-    compiled->scan = find_scan(connection, wrapped_text, compiled, limits);
+    g_free(compiled->wrapped.scan);
+    compiled->wrapped.scan = find_scan(connection, wrapped_text, compiled, limits);
     return qd_connection_prepare(connection, wrapped_text + strlen("EXPLAIN "), compiled->policy, compiled->is_generated, limits);
 }
 

@@ -32,8 +32,8 @@ QdPacker *qd_packer_register(sqlite3 *db, GError **error);
  * qd_packing_prepare:
  * @compiled: a query of @connection; it may be running
  *
- * Compiles the wrapped statement, which takes three times as long as the plain one. @compiled->scan is what it scans, if it does
- * nothing else.
+ * Compiles the wrapped statement, which takes three times as long as the plain one. @compiled->wrapped.scan is what it scans, if it
+ * does nothing else.
  *
  * Returns: (transfer full): the statement, to be stepped between qd_packer_begin() and qd_packer_end(); NULL when SQLite does
  * not make the same of it

@@ -88,13 +88,13 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
 {
     QdCompiled *compiled = self->compiled;
 
-    if (!compiled->wrap_tried)
-        compiled->wrapped = qd_packing_prepare(self->reader->connection, compiled, self->limits);
-    compiled->wrap_tried = TRUE;
-    if (compiled->wrapped == NULL)
+    if (!compiled->wrapped.is_tried)
+        compiled->wrapped.stmt = qd_packing_prepare(self->reader->connection, compiled, self->limits);
+    compiled->wrapped.is_tried = TRUE;
+    if (compiled->wrapped.stmt == NULL)
         return FALSE;
 
-    self->stmt = compiled->wrapped;
+    self->stmt = compiled->wrapped.stmt;
     if (!bind(self, NULL)) {
         self->stmt = compiled->stmt;
         return FALSE;
@@ -105,8 +105,8 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
     writer->n_rows = 0;
     qd_connection_get_guard(self->reader->connection)->packing = TRUE;
     begin_packing(self, writer);
-    if (compiled->scan != NULL)
-        self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), compiled->scan);
+    if (compiled->wrapped.scan != NULL)
+        self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), compiled->wrapped.scan);
     return TRUE;
 }
 
@@ -128,7 +128,7 @@ qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
-    if (can_be_packed(self) && (self->compiled->gives_much || self->compiled->wrapped != NULL))
+    if (can_be_packed(self) && (self->compiled->wrapped.gives_much || self->compiled->wrapped.stmt != NULL))
         (void) try_packing(self, writer);
 }
 
@@ -225,5 +225,5 @@ qd_row_source_end(QdRowSource *self, uint64_t n_bytes)
     (void) sqlite3_clear_bindings(self->compiled->stmt);
     end_packing(self);
     if (n_bytes >= MUCH_BYTES)
-        self->compiled->gives_much = TRUE;
+        self->compiled->wrapped.gives_much = TRUE;
 }

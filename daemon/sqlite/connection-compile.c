@@ -21,8 +21,8 @@
 void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
 {
-    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped));
-    g_clear_pointer(&compiled->scan, g_free);
+    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped.stmt));
+    g_clear_pointer(&compiled->wrapped.scan, g_free);
 }
 
 void

@@ -17,12 +17,17 @@
 typedef struct QdConnection QdConnection;
 
 /* A compiled statement; belongs to its connection. */
+/* The same statement, each row packed (read/packing.h). */
+typedef struct QdWrapped {
+    sqlite3_stmt *stmt;  /* (nullable) */
+    gpointer scan;       /* (nullable) (owned): of its program: read/table-scan.h */
+    gboolean is_tried;   /* whether it can be had has been looked at */
+    gboolean gives_much; /* some run of the statement gave a large result */
+} QdWrapped;
+
 typedef struct QdCompiled {
     sqlite3_stmt *stmt;
-    sqlite3_stmt *wrapped; /* (nullable) the same, each row packed: read/packing.h */
-    gpointer scan;         /* (nullable) (owned) of the wrapped one's program: read/table-scan.h */
-    gboolean wrap_tried;   /* whether it can be had has been looked at */
-    gboolean gives_much;   /* some run of it gave a large result */
+    QdWrapped wrapped;
     QdPolicy policy;
     guint64 grants_id;     /* of the client's grants that it was compiled under; 0: none */
     gboolean is_generated; /* from SPARQL: it may nest deeper, and the order of its joins is ours */

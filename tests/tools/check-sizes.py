@@ -14,7 +14,6 @@ MAY_BE_LONGER = {
     "tests/e2e-client/test-remote.c": 676,
     "tests/e2e-client/test-transaction.c": 628,
     "tests/e2e/test_queryctl.py": 714,
-    "tests/unit/tally/test-tally.c": 611,
 }
 
 

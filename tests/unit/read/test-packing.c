@@ -124,7 +124,7 @@ read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options,
     g_assert_no_error(error);
     options.may_pack = packed;
     qd_run_set_options(run, &options);
-    qd_run_get_compiled(run)->gives_much = packed;
+    qd_run_get_compiled(run)->wrapped.gives_much = packed;
     numbers = make_numbers(qd_run_get_shape(run).n_parameters);
     g_assert_true(qd_run_bind_parameters(run, numbers, NULL));
     *ret_result = (Result){ .rows = g_byte_array_new() };
@@ -135,7 +135,7 @@ read_all(Fixture *self, const char *text, gboolean packed, QdRunOptions options,
     } while (status != QD_RUN_DONE && status != QD_RUN_FAILED);
     g_assert_cmpuint(qd_run_get_n_rows(run), ==, ret_result->n_rows);
     g_assert_true((status == QD_RUN_FAILED) == (ret_result->error != NULL));
-    ret_result->packed = qd_run_get_compiled(run)->wrapped != NULL;
+    ret_result->packed = qd_run_get_compiled(run)->wrapped.stmt != NULL;
     ret_result->truncated = qd_run_is_truncated(run);
     ret_result->new_schema = qd_run_has_new_schema(run);
 }
@@ -294,9 +294,9 @@ test_row_above_limit(Fixture *self, gconstpointer data)
     size_t size;
 
     qd_run_set_options(run, &options);
-    qd_run_get_compiled(run)->gives_much = TRUE;
+    qd_run_get_compiled(run)->wrapped.gives_much = TRUE;
     g_assert_cmpint(fill(run, PAGE_BYTES, &result), ==, QD_RUN_LARGE);
-    g_assert_nonnull(qd_run_get_compiled(run)->wrapped);
+    g_assert_nonnull(qd_run_get_compiled(run)->wrapped.stmt);
     g_assert_false(qd_run_get_row_size(run, PAGE_BYTES, &size, &result.error));
     g_assert_error(result.error, QD_ERROR, QW_ERROR_TOO_BIG);
     g_assert_cmpint(fill(run, PAGE_BYTES, &result), ==, QD_RUN_LARGE);
@@ -316,7 +316,7 @@ test_starts_by_itself(Fixture *self, gconstpointer data)
     qd_run_set_options(run, &options);
     qw_page_writer_init(&page, (uint8_t *) buffer, sizeof buffer, 0);
     g_assert_cmpint(qd_run_fill(run, &page, 1024, G_USEC_PER_SEC, NULL), ==, QD_RUN_PAGE);
-    g_assert_nonnull(qd_run_get_compiled(run)->wrapped);
+    g_assert_nonnull(qd_run_get_compiled(run)->wrapped.stmt);
     g_assert_cmpuint(page.n_rows, ==, qd_run_get_n_rows(run));
     g_assert_cmpint(qw_page_reader_init(&reader, page.data + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, 4), ==, 0);
     for (int i = 1; qw_page_reader_next(&reader); i++) {
@@ -340,7 +340,7 @@ test_small_results_stay_plain(Fixture *self, gconstpointer data)
         qd_run_set_options(run, &options);
         qw_page_writer_init(&page, (uint8_t *) buffer, sizeof buffer, 0);
         (void) qd_run_fill(run, &page, 512, G_USEC_PER_SEC, NULL);
-        g_assert_null(qd_run_get_compiled(run)->wrapped);
+        g_assert_null(qd_run_get_compiled(run)->wrapped.stmt);
     }
 }
 
@@ -358,7 +358,7 @@ test_table_is_scanned(Fixture *self, gconstpointer data)
 
         g_assert_true(
             qd_row_source_set_compiled(&rows, store_compile(&self->store, reader->connection, texts[i], QD_POLICY_READ, NULL)));
-        rows.compiled->gives_much = TRUE;
+        rows.compiled->wrapped.gives_much = TRUE;
         g_assert_true(qd_row_source_bind_row(&rows, NULL, NULL));
         qw_page_writer_init(&page, (uint8_t *) buffer, sizeof buffer, 0);
         qd_row_source_begin_fill(&rows, &page);

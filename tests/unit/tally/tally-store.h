@@ -40,3 +40,17 @@ tally_store_change(sqlite3 *db, const char *sql)
 
     g_assert_cmpint(sqlite3_exec(db, whole, NULL, NULL, NULL), ==, SQLITE_OK);
 }
+
+/* The first column of the first row. */
+static inline gint64
+tally_store_get_number(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *stmt = NULL;
+    gint64 number;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
+    number = sqlite3_column_int64(stmt, 0);
+    (void) sqlite3_finalize(stmt);
+    return number;
+}
