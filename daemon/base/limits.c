@@ -117,7 +117,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "time in which nothing more comes of a request that has begun"),
     ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY,
         "queries of one client that run long at once; more wait; two more are for short ones"),
-    ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run long at once; more wait; two threads more are for short ones"),
+    ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run long at once; more wait; four threads more are for short ones"),
     ROW(RUNNING_BESIDE, "running_beside", "", 24, 1, 64, BUSY,
         "queries that run long beside these, since they have given rows before; half are for one client; more of them end"),
     ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),

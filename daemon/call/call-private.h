@@ -23,7 +23,7 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
-    uint64_t spent_usec;      /* waiting for a slot, and in runs that were deferred */
+    uint64_t begun_usec;      /* monotonic: since when its deadline passes; 0: it has not waited for a slot */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
     /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
     void (*on_wait)(QdCall *call, gboolean waits);
@@ -39,6 +39,8 @@ void qd_call_end(QdCall *call);
 void qd_call_init_task(QdCall *call);
 /* Before it goes into the queue: from here on, and not while the store is opened, waiting counts for its deadline. */
 void qd_call_begin_wait(QdCall *call);
+/* How long ago that was first. */
+uint64_t qd_call_get_spent_usec(const QdCall *call);
 /* What its caller or the limit gives it; 0: none. */
 uint64_t qd_call_get_timeout_msec(const QdCall *call);
 

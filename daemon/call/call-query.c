@@ -53,7 +53,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.execution.has_timeout,
                                                     call->options.execution.timeout_msec),
-        .spent_usec = call->private->spent_usec,
+        .begun_usec = call->private->begun_usec,
         .max_rows = call->options.execution.max_rows,
         .max_bytes = call->options.execution.max_bytes,
         .generation = qd_writer_get_generation(context->writer),
@@ -156,8 +156,6 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
         QdRunStatus status = fill_page(call, run, &buffer, &page, error);
 
         call->private->deferred = status == QD_RUN_DEFERRED;
-        if (call->private->deferred)
-            call->private->spent_usec = qd_run_get_produced_usec(run);
         if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)
             return FALSE;
         if (page.n_rows > 0 &&

@@ -33,7 +33,7 @@ qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger 
     item->client = call->client;
     item->relaxed = call->options.execution.relaxed_durability;
     item->times.timeout_msec = qd_call_get_timeout_msec(call);
-    item->times.waited_usec = call->private->spent_usec;
+    item->times.waited_usec = qd_call_get_spent_usec(call);
     item->cancelled = &call->private->entry.cancelled;
     item->done = done;
     item->data = call;

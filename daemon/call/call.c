@@ -159,10 +159,20 @@ qd_call_get_timeout_msec(const QdCall *call)
                                        call->options.execution.has_timeout, call->options.execution.timeout_msec);
 }
 
+uint64_t
+qd_call_get_spent_usec(const QdCall *call)
+{
+    uint64_t begun_usec = call->private->begun_usec;
+
+    return begun_usec > 0 ? (uint64_t) g_get_monotonic_time() - begun_usec : 0;
+}
+
 void
 qd_call_begin_wait(QdCall *call)
 {
-    qd_task_begin_wait(&call->private->task, qd_call_get_timeout_msec(call), call->private->spent_usec);
+    if (call->private->begun_usec == 0)
+        call->private->begun_usec = (uint64_t) g_get_monotonic_time();
+    qd_task_begin_wait(&call->private->task, qd_call_get_timeout_msec(call), call->private->begun_usec);
 }
 
 static QdCall *
@@ -170,7 +180,7 @@ end_wait(QdTask *task)
 {
     QdCall *call = (QdCall *) ((struct QdCallPrivate *) ((char *) task - offsetof(struct QdCallPrivate, task)))->entry.owner;
 
-    call->private->spent_usec += qd_task_end_wait(task);
+    (void) qd_task_end_wait(task);
     return call;
 }
 

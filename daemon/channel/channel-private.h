@@ -145,8 +145,8 @@ typedef struct QdChannelWork {
     gboolean first_fill;
     QwPageWriter *page; /* while the run fills it */
     uint64_t slice_end_usec;
-    uint64_t spent_usec; /* of the request, before this run of it: waiting for a slot, and runs that were deferred */
-    gboolean is_late;    /* the request's deadline has come while it waited */
+    uint64_t free_usec; /* when the FETCH or the like before was over: those that had come by then have waited for it */
+    gboolean is_late;   /* the request's deadline has come while it waited */
     QdChannelFill fill;
 } QdChannelWork;
 
@@ -320,6 +320,9 @@ uint32_t qd_channel_get_input_events(const QdChannel *self);
 void qd_channel_begin_wait(QdChannel *self);
 /* It is out of the queue, with a slot or without. */
 void qd_channel_end_wait(QdChannel *self);
+/* Of the request that waits or runs: since when its deadline passes, and what of it is gone. 0: there is none */
+uint64_t qd_channel_get_begun_usec(const QdChannel *self);
+uint64_t qd_channel_get_spent_usec(const QdChannel *self);
 
 /* channel-ring.c */
 /* From here on the result goes through shared memory, if it is one of those and there is enough. The output is empty. */

@@ -60,7 +60,8 @@ qd_channel_end_request(QdChannel *self)
     qd_registry_remove(self->context->registry, &self->entry);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
     self->task.sliced = FALSE;
-    self->work.spent_usec = 0;
+    if (self->work.request != NULL && self->work.request->kind != QW_KIND_PREPARE && self->input.requests.length > 0)
+        self->work.free_usec = (uint64_t) g_get_monotonic_time();
     self->work.is_late = FALSE;
     self->work.schema_waits = FALSE;
     qd_channel_drop_fill(self);
@@ -288,7 +289,7 @@ start_query(QdChannel *self, GError **error)
     QdRunOptions options = {
         .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,
                                                     statement->execution.timeout_msec),
-        .spent_usec = self->work.spent_usec,
+        .begun_usec = qd_channel_get_begun_usec(self),
         .max_rows = statement->execution.max_rows,
         .max_bytes = statement->execution.max_bytes,
         .generation = qd_writer_get_generation(self->context->writer),
@@ -425,7 +426,7 @@ end_query(QdChannel *self)
         .generation = qd_run_get_generation(self->work.run),
         .elapsed_usec = (uint64_t) g_get_monotonic_time() - self->work.request->received_usec,
     };
-    uint64_t cost_usec = qd_run_get_produced_usec(self->work.run) - self->work.spent_usec;
+    uint64_t cost_usec = qd_run_get_own_usec(self->work.run);
 
     qd_run_discharge(self->work.run); /* it may ask for the next one at once, on another channel */
     qd_channel_discharge_whole_request(self, self->work.request);
@@ -453,7 +454,6 @@ qd_channel_continue_run(QdChannel *self)
     self->work.schema_waits = FALSE;
     if (status == QD_RUN_DEFERRED) {
         /* nothing came out: it starts again when one of the long ones has ended */
-        self->work.spent_usec = qd_run_get_produced_usec(self->work.run);
         g_clear_pointer(&self->work.run, qd_run_free);
         g_atomic_int_set(&self->entry.holds_snapshot, FALSE);
         self->task.sliced = TRUE;

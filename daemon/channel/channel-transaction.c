@@ -101,7 +101,7 @@ transaction_new(QdChannel *channel)
     self->n_revocations = qd_client_get_n_revocations(channel->client);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
-    self->item.times.waited_usec = channel->work.spent_usec;
+    self->item.times.waited_usec = qd_channel_get_spent_usec(channel);
     self->item.times.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
                                                                 options->has_timeout, options->timeout_msec);
     self->item.cancelled = &channel->entry.cancelled;

@@ -28,6 +28,26 @@ get_timeout_msec(const QdChannel *self)
     return qd_context_get_timeout_msec(self->context, limit, has_own, options->timeout_msec);
 }
 
+/*
+ * Each moment counts since the request came, and since the one before it on the channel was over. What it takes to free a run that
+ * was put off counts, too. What PREPARE takes counts for the FETCH that came with it.
+ */
+uint64_t
+qd_channel_get_begun_usec(const QdChannel *self)
+{
+    const QdRequest *request = get_request(self);
+
+    return request != NULL ? MAX(request->received_usec, self->work.free_usec) : 0;
+}
+
+uint64_t
+qd_channel_get_spent_usec(const QdChannel *self)
+{
+    uint64_t begun_usec = qd_channel_get_begun_usec(self);
+
+    return begun_usec > 0 ? (uint64_t) g_get_monotonic_time() - begun_usec : 0;
+}
+
 uint32_t
 qd_channel_get_input_events(const QdChannel *self)
 {
@@ -41,7 +61,8 @@ qd_channel_begin_wait(QdChannel *self)
     self->task.watch_token = qd_channel_get_token(self);
     self->task.watch_events = qd_channel_get_input_events(self);
     qd_task_begin_wait(&self->task, get_timeout_msec(self),
-                       self->work.run != NULL ? qd_run_get_produced_usec(self->work.run) : self->work.spent_usec);
+                       self->work.run != NULL ? (uint64_t) g_get_monotonic_time() - qd_run_get_produced_usec(self->work.run)
+                                              : qd_channel_get_begun_usec(self));
 }
 
 void
@@ -51,6 +72,4 @@ qd_channel_end_wait(QdChannel *self)
 
     if (self->work.run != NULL)
         qd_run_add_wait(self->work.run, waited_usec);
-    else
-        self->work.spent_usec += get_request(self) != NULL ? waited_usec : 0;
 }

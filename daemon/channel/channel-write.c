@@ -198,15 +198,15 @@ collect_writes(QdChannel *self)
     guint n = 0;
 
     while (qd_channel_next_is_write(self)) {
+        uint64_t spent_usec = qd_channel_get_spent_usec(self);
         QdRequest *request = g_queue_pop_head(&self->input.requests);
         QdChannelWrite *write = write_new(self, request);
 
         self->input.n_request_bytes -= request->n_bytes;
-        write->item.times.waited_usec = self->work.spent_usec;
+        write->item.times.waited_usec = spent_usec;
         g_queue_push_tail_link(&self->writes.queue, &write->link);
         n += write->item.outcome.error == NULL ? 1 : 0;
     }
-    self->work.spent_usec = 0;
     self->work.is_late = FALSE;
     return n;
 }
@@ -351,6 +351,8 @@ qd_channel_continue_writes(QdChannel *self)
         self->writes.next_page = 0;
     }
     qd_channel_drop_writes(self);
+    if (self->input.requests.length > 0)
+        self->work.free_usec = (uint64_t) g_get_monotonic_time();
     qd_context_note_activity(self->context);
 }
 

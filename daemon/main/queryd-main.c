@@ -19,7 +19,7 @@
 #include "daemon/main/store-name.h"
 
 #define EXIT_USAGE 2
-#define MALLOC_ARENAS 2
+#define MALLOC_ARENAS 16
 #define MALLOC_MAP_BYTES (1 << 20)
 #define MALLOC_KEEP_BYTES (4 << 20)
 
@@ -76,9 +76,11 @@ print_limits(void)
 }
 
 /*
- * glibc gives every thread an arena of its own: many workers that allocate little would hold much. It also takes the size of a
- * mapped block that is freed as its next threshold for mapping, up to 32 MiB. Later blocks of that size would come from the heap
- * and stay there once they are freed. heap_hard_bytes counts what SQLite uses, so the process would hold more than the limit.
+ * Arenas: a thread that runs long loses its core also amid an allocation, with the lock of its arena. Others that want this arena
+ * wait until it has the core again. So each worker has one of its own, up to a bound: what is freed stays in its arena. glibc also
+ * takes the size of a mapped block that is freed as its next threshold for mapping, up to 32 MiB. Later blocks of that size would
+ * come from the heap and stay there once they are freed. heap_hard_bytes counts what SQLite uses, so the process would hold more
+ * than the limit.
  */
 static void
 set_up_malloc(void)

@@ -30,6 +30,13 @@ qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *lim
 }
 
 void
+qd_run_end_begin(QdRunEnd *self, uint64_t begun_usec)
+{
+    self->spent_usec = begun_usec > 0 ? (uint64_t) g_get_monotonic_time() - begun_usec : 0;
+    self->produced_usec = self->spent_usec;
+}
+
+void
 qd_run_end_set_client(QdRunEnd *self, const QdClient *client)
 {
     if (client == NULL || qd_client_get_access(client) == NULL)

@@ -22,6 +22,7 @@ typedef struct QdRunEnd {
     guint n_revocations;    /* of its grants, when the run was made */
     uint64_t start_usec;
     uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
+    uint64_t spent_usec;    /* of that: before the run */
     int64_t memory_bytes;   /* charged by earlier fills */
     uint64_t peer_check_usec;
     uint64_t temp_check_usec;
@@ -46,6 +47,8 @@ typedef struct QdRunEnd {
 } QdRunEnd;
 
 void qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits);
+/* Before the first fill. @begun_usec: monotonic: since when the deadline passes; 0: now */
+void qd_run_end_begin(QdRunEnd *self, uint64_t begun_usec);
 /* (nullable): it ends, too, when a grant is taken back from @client. Before what was granted is looked at. */
 void qd_run_end_set_client(QdRunEnd *self, const QdClient *client);
 void qd_run_end_clear(QdRunEnd *self);

@@ -232,7 +232,7 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
     self->options = *options;
     self->rows.may_pack = options->may_pack;
     qd_counting_show(self->reader->connection, options->counters);
-    self->end.produced_usec = options->spent_usec;
+    qd_run_end_begin(&self->end, options->begun_usec);
 }
 
 QdCompiled *
@@ -576,4 +576,10 @@ uint64_t
 qd_run_get_produced_usec(const QdRun *self)
 {
     return self->end.produced_usec;
+}
+
+uint64_t
+qd_run_get_own_usec(const QdRun *self)
+{
+    return self->end.produced_usec - self->end.spent_usec;
 }

@@ -49,7 +49,7 @@ enum {
 
 typedef struct QdRunOptions {
     uint64_t timeout_msec;                /* 0: none */
-    uint64_t spent_usec;                  /* of that: before this run */
+    uint64_t begun_usec;                  /* monotonic: since when that passes; 0: now */
     uint64_t max_rows;                    /* 0: none */
     uint64_t max_bytes;                   /* 0: none */
     uint64_t generation;                  /* read before the run was made */
@@ -146,5 +146,7 @@ uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
 /* The run has waited for a slot: that counts for its deadline. */
 void qd_run_add_wait(QdRun *self, uint64_t usec);
-/* Time within fills, waiting for a slot, and before the run. */
+/* Time within fills, waiting for a slot, and from QdRunOptions.begun_usec to the run. */
 uint64_t qd_run_get_produced_usec(const QdRun *self);
+/* Of that: by this run. */
+uint64_t qd_run_get_own_usec(const QdRun *self);

@@ -70,12 +70,22 @@ take_long(QdRunSlots *self, QdClient *client)
     return TRUE;
 }
 
+/* How many may run for this client to have one more. */
+static uint64_t
+get_max_running(const QdRunSlots *self, const QdClient *client, gboolean sliced)
+{
+    uint64_t max = qd_limits_get(self->limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE;
+    gboolean is_first = qd_client_get_n_charged(client, QD_CHARGE_RUNNING) <= qd_client_get_n_charged(client, QD_CHARGE_LONG);
+
+    return is_first && !sliced ? max + QD_RUN_SLOTS_FIRST : max;
+}
+
 gboolean
 qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced)
 {
     if (client == NULL)
         return TRUE;
-    if (self->n_running >= qd_limits_get(self->limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE ||
+    if (self->n_running >= get_max_running(self, client, sliced) ||
         !qd_client_charge(client, QD_CHARGE_RUNNING, qd_limits_get(self->limits, QD_LIMIT_RUNNING_PER_CLIENT) + QD_RUN_SLOTS_SPARE))
         return FALSE;
     if (sliced && !take_long(self, client)) {

@@ -14,6 +14,7 @@
 #include "daemon/read/long-verdict.h"
 
 #define QD_RUN_SLOTS_SPARE 2 /* more than may be long */
+#define QD_RUN_SLOTS_FIRST 2 /* and more, for clients that have no short one */
 
 typedef struct QdRunSlots {
     const QdLimits *limits;

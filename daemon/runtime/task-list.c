@@ -27,13 +27,11 @@ qd_task_list_unlink(QdTaskList *list, QdTask **link)
 }
 
 void
-qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t spent_usec)
+qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t begun_usec)
 {
-    uint64_t timeout_usec = 1000 * timeout_msec;
-
     self->queued_usec = (uint64_t) g_get_monotonic_time();
     self->timeout_msec = timeout_msec;
-    self->due_usec = timeout_msec > 0 ? self->queued_usec + timeout_usec - MIN(spent_usec, timeout_usec) : 0;
+    self->due_usec = timeout_msec > 0 ? begun_usec + 1000 * timeout_msec : 0;
 }
 
 uint64_t

@@ -407,7 +407,8 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->sliced.end = &self->sliced.first;
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
-    self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE + LEADER_THREADS + FREE_THREADS;
+    self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE + QD_RUN_SLOTS_FIRST +
+                           LEADER_THREADS + FREE_THREADS;
     self->threads.n_max = self->threads.n_base + (guint) qd_limit_get_info(QD_LIMIT_RUNNING_BESIDE)->max;
     self->threads.handles = g_new0(pthread_t, self->threads.n_max);
     if (!open_descriptors(self, error))

@@ -42,8 +42,8 @@ QdWorkers *qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func,
 void qd_workers_stop(QdWorkers *self);
 QdWorkers *qd_workers_free(QdWorkers *self);
 
-/* Before @self goes into the queue: waiting there counts for its deadline, of which @spent_usec are gone. */
-void qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t spent_usec);
+/* Before @self goes into the queue: waiting there counts for its deadline, which has run since @begun_usec (monotonic). */
+void qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t begun_usec);
 /* It is out of the queue, with a slot or without. Returns: µs that it has waited */
 uint64_t qd_task_end_wait(QdTask *self);
 /* TIMEOUT: for `late`. */

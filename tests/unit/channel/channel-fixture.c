@@ -377,12 +377,12 @@ channel_peer_wait_until_late(ChannelPeer *self)
     qd_workers_look(self->fixture->workers, 0);
 }
 
-uint64_t
-channel_peer_get_spent_usec(const ChannelPeer *self)
+void
+channel_peer_assert_due(const ChannelPeer *self)
 {
     const QdTask *task = &self->channel->task;
+    const QdRequest *request = g_queue_peek_head(&self->channel->input.requests);
 
-    g_assert_cmpuint(task->due_usec, >, 0);
     g_assert_cmpuint(task->queued_usec, >, 0);
-    return 1000 * task->timeout_msec - (task->due_usec - task->queued_usec);
+    g_assert_cmpuint(task->due_usec, ==, request->received_usec + 1000 * task->timeout_msec);
 }

@@ -14,7 +14,7 @@
 #include "tests/unit/write/hand-over.h"
 
 /* As many threads as there are with the limit `running` at its least. */
-#define CHANNEL_FIXTURE_THREADS 5
+#define CHANNEL_FIXTURE_THREADS 7
 
 typedef struct ChannelFixture {
     EngineFixture engine;
@@ -91,5 +91,5 @@ void channel_peer_hook_query(ChannelPeer *self, ChannelFunc func);
 void channel_peer_hook_update(ChannelPeer *self, ChannelFunc func);
 /* Waits until the time of its request, which waits in the queue, has come, and tells the workers. */
 void channel_peer_wait_until_late(ChannelPeer *self);
-/* Of its request, which waits in the queue, so much time is gone. */
-uint64_t channel_peer_get_spent_usec(const ChannelPeer *self);
+/* Its request, which waits in the queue, is due as long after it came as its deadline is. */
+void channel_peer_assert_due(const ChannelPeer *self);

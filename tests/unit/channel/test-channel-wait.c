@@ -39,7 +39,7 @@ test_slot_is_clean(ChannelFixture *self, gconstpointer data)
     channel_fixture_use_up_slots(self);
     channel_peer_fetch(second, 1);
     channel_fixture_settle(self);
-    g_assert_cmpuint(channel_peer_get_spent_usec(second), ==, 0);
+    channel_peer_assert_due(second);
     channel_peer_assert(second, "");
     channel_fixture_give_slots(self);
     channel_fixture_settle(self);
@@ -70,7 +70,7 @@ test_clock_stops(ChannelFixture *self, gconstpointer data)
     channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 16);
     channel_peer_fetch(peer, 2);
     channel_fixture_settle(self);
-    g_assert_cmpuint(channel_peer_get_spent_usec(peer), ==, 0);
+    channel_peer_assert_due(peer);
     channel_fixture_give_slots(self);
     channel_fixture_settle(self);
     channel_peer_assert(peer, "R2/3 E2");
@@ -100,6 +100,32 @@ test_slot_after_late_kick(ChannelFixture *self, gconstpointer data)
     channel_peer_assert(peer, "R2/3 E2");
 }
 
+static void
+assert_begun_when_received(ChannelPeer *peer)
+{
+    g_assert_cmpint(peer->channel->work.request->kind, ==, QW_KIND_FETCH);
+    g_assert_cmpuint(qd_channel_get_begun_usec(peer->channel), ==, peer->channel->work.request->received_usec);
+}
+
+/* What PREPARE waits and takes counts for the deadline of the FETCH that came with it. */
+static void
+test_prepare_counts(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, FAR_MSEC);
+
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    channel_fixture_use_up_slots(self);
+    channel_peer_prepare(peer, 2, "SELECT b FROM t");
+    channel_peer_fetch(peer, 3);
+    channel_fixture_settle(self);
+    channel_fixture_give_slots(self);
+    channel_peer_hook_query(peer, assert_begun_when_received);
+    channel_fixture_settle(self);
+    g_assert_null(peer->hook);
+    channel_peer_assert_last(peer, "E3");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -109,5 +135,6 @@ main(int argc, char **argv)
     ADD("slot-is-clean", test_slot_is_clean);
     ADD("clock-stops", test_clock_stops);
     ADD("slot-after-late-kick", test_slot_after_late_kick);
+    ADD("prepare-counts", test_prepare_counts);
     return g_test_run();
 }

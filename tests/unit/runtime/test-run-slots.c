@@ -158,9 +158,26 @@ test_limits(Fixture *self, gconstpointer data)
     for (guint i = 0; i < 2 + QD_RUN_SLOTS_SPARE; i++)
         g_assert_true(ask(self, i, TAKE, self->client));
     g_assert_false(ask(self, 4, TAKE, self->client));
-    g_assert_false(ask(self, 4, TAKE, self->other));
     g_assert_true(ask(self, 4, TAKE, NULL)); /* needs no slot */
     give_all(self, 4);
+}
+
+/* One client has all: another one's first short one runs nevertheless, and no second one, and none that has run before. */
+static void
+test_first_of_a_client(Fixture *self, gconstpointer data)
+{
+    g_assert_true(ask(self, 0, TAKE, self->other));
+    g_assert_cmpuint(ask(self, 0, BECOME_LONG, self->other), ==, QD_LONG_GRANTED);
+    for (guint i = 1; i < 2 + QD_RUN_SLOTS_SPARE; i++)
+        g_assert_true(ask(self, i, TAKE, self->client));
+    g_assert_false(ask(self, 4, TAKE_SLICED, self->other));
+    g_assert_false(ask(self, 4, TAKE, self->client));
+    g_assert_true(ask(self, 4, TAKE, self->other));
+    g_assert_false(ask(self, 5, TAKE, self->other));
+    (void) ask(self, 0, GIVE, self->other);
+    (void) ask(self, 4, GIVE, self->other);
+    for (guint i = 1; i < 2 + QD_RUN_SLOTS_SPARE; i++)
+        (void) ask(self, i, GIVE, self->client);
 }
 
 static void
@@ -298,6 +315,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("limits", test_limits);
+    ADD("first-of-a-client", test_first_of_a_client);
     ADD("limit-of-a-client", test_limit_of_a_client);
     ADD("sliced", test_sliced);
     ADD("beside", test_beside);
