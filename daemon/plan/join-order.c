@@ -62,7 +62,7 @@ count(QdGenerator *self, const QdTriple *triple)
     if (self->catalog == NULL || (o == NULL && (s == NULL || p != NULL)))
         return -1;
     probe.n_quads = self->catalog->count_quads(self->catalog->data, s, p, o, QD_PLAN_PROBE_CAP);
-    g_array_append_val(self->probes, probe);
+    g_array_append_val(self->plan.probes, probe);
     return (double) probe.n_quads;
 }
 
@@ -363,5 +363,5 @@ qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVa
         before.sure = *sure;
     (void) qd_join_search(self, children, n, &before, (QdJoinDepth){ WHOLE_LEVELS_MAX, TRUE }, &result);
     result.rows[n] = NAN;
-    g_array_append_vals(self->estimates, result.rows, n + 1);
+    g_array_append_vals(self->plan.estimates, result.rows, n + 1);
 }

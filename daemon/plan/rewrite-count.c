@@ -98,8 +98,8 @@ qd_rewrite_count(QdGenerator *self, const QdAlgebra *node)
     guint found = G_MAXUINT;
 
     /* from a few values the pairs are few */
-    if (join == self->seeded || node->n_variables == 0 || join->kind != QD_ALGEBRA_JOIN || !qd_algebra_consists_of_links(join) ||
-        self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !counts_all(node))
+    if (join == self->seeded.node || node->n_variables == 0 || join->kind != QD_ALGEBRA_JOIN ||
+        !qd_algebra_consists_of_links(join) || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !counts_all(node))
         return node;
     for (guint i = 0; i < join->n_children; i++) {
         if (join->children[i]->kind == QD_ALGEBRA_PATH && find_joint(self, join, i, node) != G_MAXUINT)

@@ -225,7 +225,7 @@ is_open(QdGenerator *self, const QdAlgebra *project, const QdAlgebra *pattern, c
 QdAlgebra *
 qd_rewrite_open_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *others)
 {
-    if (self->has_service && qd_algebra_is_volatile(node))
+    if (self->service.is_used && qd_algebra_is_volatile(node))
         return NULL;
     if (node->kind == QD_ALGEBRA_DISTINCT)
         node = qd_rewrite_distinct(self, (QdAlgebra *) node);

@@ -57,7 +57,7 @@ typedef struct Mark {
 static Mark
 set_mark(const QdGenerator *self)
 {
-    return (Mark){ self->with->text->len, *self->with, self->estimates->len, self->n_names, self->n_open_joins };
+    return (Mark){ self->with->text->len, *self->with, self->plan.estimates->len, self->n_names, self->splits.n_open_joins };
 }
 
 static void
@@ -65,9 +65,9 @@ go_back(QdGenerator *self, const Mark *mark)
 {
     *self->with = mark->with;
     g_string_truncate(self->with->text, mark->n_with);
-    g_array_set_size(self->estimates, mark->n_estimates);
+    g_array_set_size(self->plan.estimates, mark->n_estimates);
     self->n_names = mark->n_names;
-    self->n_open_joins = mark->n_open_joins;
+    self->splits.n_open_joins = mark->n_open_joins;
 }
 
 QdRelation *

@@ -254,10 +254,10 @@ qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableS
     guint n;
 
     /* in GRAPH ?g there is a case for each graph; in an EXISTS one for each solution around it */
-    if (!gains(node) || self->graph.kind == QD_NODE_VARIABLE || self->outer != NULL || self->n_split >= SPLIT_MAX ||
+    if (!gains(node) || self->graph.kind == QD_NODE_VARIABLE || self->outer != NULL || self->splits.n_groups >= SPLIT_MAX ||
         !has_cases(self, node, FALSE))
         return NULL;
-    self->n_split++;
+    self->splits.n_groups++;
     n = split(self, (QdAlgebra *) node, FALSE, cases);
     for (guint i = 0; i < n && self->error == NULL; i++) {
         arms[i] = qd_relation_copy(self, qd_generator_generate(self, cases[i].node, bound));

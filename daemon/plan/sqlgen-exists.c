@@ -196,14 +196,14 @@ qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, con
     QdExpression *cached = (QdExpression *) expression;
     QdOuter outer = { relation, self->outer != NULL ? self->outer->level + 1 : 1, self->outer };
     guint outermost = self->outermost;
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     QdRelation *inner;
     QdSql with, text;
 
     if (cached->algebra == NULL)
         cached->algebra = qd_algebra_from_pattern(self->ast, expression->pattern);
     self->outer = &outer;
-    self->given = NULL;
+    self->service.given = NULL;
     self->outermost = G_MAXUINT;
     with = generate_inside(self, expression, &outer, &inner);
     inner = qd_relation_copy(self, inner);
@@ -212,7 +212,7 @@ qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, con
     if (text.depth > QD_DEPTH_PARSED && self->error == NULL)
         text = write_exists_apart(self, expression, &outer);
     self->outer = outer.next;
-    self->given = given;
+    self->service.given = given;
     self->outermost = MIN(outermost, self->outermost < outer.level ? self->outermost : G_MAXUINT);
     if (text.text != NULL)
         return text;

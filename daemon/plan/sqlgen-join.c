@@ -344,7 +344,7 @@ multiply(const QdGenerator *self, guint first, guint n)
     double product = 1;
 
     for (guint i = first; i < first + n; i++)
-        product *= g_array_index(self->estimates, double, i);
+        product *= g_array_index(self->plan.estimates, double, i);
     return product;
 }
 
@@ -378,7 +378,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
     const QdAlgebra **order = qd_arena_array0(self->arena, const QdAlgebra *, n_children);
     double *looked_at = qd_arena_array0(self->arena, double, n_children);
     const QdRelation *given = joined;
-    guint n_estimates = self->estimates->len;
+    guint n_estimates = self->plan.estimates->len;
     gboolean has_path = FALSE;
     double n_rows = 1;
     QdVariableSet sure;
@@ -393,7 +393,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         double n_before = n_rows;
         QdRelation *next;
 
-        n_rows *= g_array_index(self->estimates, double, n_estimates + i);
+        n_rows *= g_array_index(self->plan.estimates, double, n_estimates + i);
         if (order[i]->follows) {
             const QdBefore before = { order, i, n_before, looked_at[i], n_rows / n_before };
             QdSample *outer = given == NULL && n_before >= SAMPLED_LEFT_MIN ? qd_sample_enter(self, order, i) : NULL;
@@ -425,7 +425,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
                 joined = qd_generate_seeds(self, joined, order, i, n_before);
             known = joined != NULL ? qd_relation_add_bound(self, bound, joined) : (QdVariableSet){ 0 };
             next = qd_generator_generate(self, order[i], joined != NULL ? &known : bound);
-            self->seeded = NULL; /* it may not have come to that */
+            self->seeded.node = NULL; /* it may not have come to that */
         }
         if (joined == NULL) /* a condition on where a path begins is not tested for each node */
             joined = is_free(order[i]) && has_steps(order, n_children) ? qd_relation_seal(self, next, QD_SEAL_STREAM) : next;
@@ -485,15 +485,15 @@ QdRelation *
 qd_generate_minus_of(QdGenerator *self, const QdRelation *whole, const QdAlgebra *taken, const QdVariableSet *bound)
 {
     QdVariableSet known = qd_relation_add_bound(self, bound, whole);
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     const QdRelation *compared;
     QdRelation *right, *probe, *left;
     QdSql shared;
     guint only;
 
-    self->given = NULL;
+    self->service.given = NULL;
     right = qd_generator_generate(self, taken, &known);
-    self->given = given;
+    self->service.given = given;
     only = find_only_shared(whole, right);
     if (qd_relation_get_depth(right) > QD_DEPTH_FLAT)
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);

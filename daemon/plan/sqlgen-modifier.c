@@ -264,7 +264,7 @@ generate_pattern(QdGenerator *self, const Modifiers *modifiers)
     QdVariableSet needed = { 0 };
     QdRelation *by_cases;
 
-    if (modifiers->project == NULL || modifiers->pattern->kind != QD_ALGEBRA_EXTEND || modifiers->pattern == self->seeded)
+    if (modifiers->project == NULL || modifiers->pattern->kind != QD_ALGEBRA_EXTEND || modifiers->pattern == self->seeded.node)
         return qd_generator_generate(self, modifiers->pattern, NULL);
     by_cases = qd_generate_by_cases(self, modifiers->pattern, NULL);
     if (by_cases != NULL)

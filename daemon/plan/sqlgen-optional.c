@@ -485,13 +485,13 @@ static QdRelation *
 left_join_service(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
     const QdRelation *left = qd_service_keep(self, qd_generator_generate(self, node->children[0], bound));
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     QdVariableSet known = qd_relation_add_bound(self, bound, left);
     QdRelation *right;
 
-    self->given = left;
+    self->service.given = left;
     right = qd_generator_generate(self, node->children[1], &known);
-    self->given = given;
+    self->service.given = given;
     right = qd_relation_seal(self, right, QD_SEAL_MATERIALIZED);
     return left_join_chain(self, qd_relation_settle(self, left, right, QD_SEAL_STREAM), right, node);
 }

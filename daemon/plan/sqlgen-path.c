@@ -484,7 +484,7 @@ qd_generate_path_count(QdGenerator *self, const QdAlgebra *group)
     int end;
 
     /* from a few values the pairs are few */
-    if (self->outer != NULL || group->children[0] == self->seeded || !find_counted_end(self, group, &end) ||
+    if (self->outer != NULL || group->children[0] == self->seeded.node || !find_counted_end(self, group, &end) ||
         (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
         return NULL;
     inner = simplify(triple->path, &closure.kind);

@@ -65,35 +65,53 @@ typedef struct QdSiblings {
     const QdVariableSet *bound; /* (nullable): what solutions around them bind */
 } QdSiblings;
 
+/* What goes into the plan beside the SQL. */
+typedef struct QdPlanParts {
+    GArray *constants;   /* QdSqlConstant */
+    GHashTable *numbers; /* constant → number */
+    GArray *probes;      /* QdPlanProbe */
+    GArray *estimates;   /* double; NAN ends a join */
+    const char *notes;   /* (nullable): lines for Explain beside these */
+} QdPlanParts;
+
+/* How far joins and groups were split into cases. */
+typedef struct QdSplits {
+    guint n_open_joins;   /* that were split by what is bound */
+    guint n_groups;       /* that were split into cases */
+    gboolean is_forced;   /* they are wherever that can be */
+    gboolean is_possible; /* one was not that could have been */
+} QdSplits;
+
+typedef struct QdServiceUse {
+    gboolean is_used;        /* the text has a SERVICE, and */
+    gboolean is_allowed;     /* may have it */
+    const QdRelation *given; /* (nullable): what a SERVICE is joined with, evaluated once */
+} QdServiceUse;
+
+typedef struct QdSeeded {
+    const QdAlgebra *node; /* (nullable): to be generated from these values */
+    QdRelation *values;
+} QdSeeded;
+
 struct QdGenerator {
-    guint n_open_joins; /* that were split by what is bound */
-    guint n_split;      /* groups that were split into cases */
-    gboolean is_split;  /* they are wherever that can be */
-    gboolean may_split; /* one was not that could have been */
-    gboolean is_beside; /* inside a subselect that is joined with other solutions */
     QdAst *ast;
     QdArena *arena;
     const QdDataset *dataset;
     const QdCatalog *catalog;
     const QdLimits *limits;
-    GArray *constants;         /* QdSqlConstant */
-    GHashTable *numbers;       /* constant → number */
-    GArray *probes;            /* QdPlanProbe */
-    struct QdSamples *samples; /* (nullable) */
     GHashTable *parameters;    /* nullable: variable + 1 → itself, of the user's parameters */
-    QdSqlBuilder *with;        /* the common table expressions of the SELECT that is being made */
-    QdSqlBuilder outer_with;   /* those of the whole text: the same but inside an EXISTS */
-    GArray *estimates;         /* double; NAN ends a join */
-    const char *notes;         /* (nullable): lines for Explain beside these */
-    gboolean has_service;      /* the text has a SERVICE, and */
-    gboolean may_ask;          /* may have it */
-    const QdRelation *given;   /* (nullable): what a SERVICE is joined with, evaluated once */
-    const QdAlgebra *seeded;   /* (nullable): to be generated from seeds */
-    QdRelation *seeds;
+    struct QdSamples *samples; /* (nullable) */
+    QdPlanParts plan;
+    QdSqlBuilder *with;      /* the common table expressions of the SELECT that is being made */
+    QdSqlBuilder outer_with; /* those of the whole text: the same but inside an EXISTS */
+    guint n_names;
+    QdSplits splits;
+    QdServiceUse service;
+    QdSeeded seeded;
+    gboolean is_beside;         /* inside a subselect that is joined with other solutions */
     const QdSiblings *siblings; /* (nullable): while a path is generated as a part of a join */
     QdVariableSet filtered;     /* variables that conditions around what is generated name */
-    guint n_names;
-    QdNode graph; /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
+    QdNode graph;               /* NONE: default graph; TERM; VARIABLE: each relation has a column for it */
     const QdOuter *outer;
     guint outermost; /* level of the outermost relation that was named from inside an EXISTS so far; G_MAXUINT: none */
     GError *error;
@@ -405,7 +423,7 @@ QdRelation *qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelatio
 /* sqlgen-service.c */
 /* Whether @node, but for subselects, has a SERVICE, of which it takes all rows that agree with what is around. */
 gboolean qd_algebra_has_service(const QdGenerator *self, const QdAlgebra *node);
-/* Joined with self->given, if that is there. */
+/* Joined with self->service.given, if that is there. */
 QdRelation *qd_generate_service(QdGenerator *self, const QdAlgebra *node);
 /* @node, a join that has one: its own patterns first, then the endpoints in order. */
 QdRelation *qd_generate_service_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);

@@ -313,11 +313,11 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     }
     if (qd_variable_set_is_empty(&bound))
         return left;
-    self->seeds = qd_generate_seeds_of(self, order, index, &bound, pattern);
-    if (self->seeds == NULL && n_left <= QD_KEPT_LEFT_MAX) {
+    self->seeded.values = qd_generate_seeds_of(self, order, index, &bound, pattern);
+    if (self->seeded.values == NULL && n_left <= QD_KEPT_LEFT_MAX) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
-        self->seeds = take_values(self, left, pattern, &bound);
+        self->seeded.values = take_values(self, left, pattern, &bound);
     }
-    self->seeded = self->seeds != NULL ? pattern : NULL;
+    self->seeded.node = self->seeded.values != NULL ? pattern : NULL;
     return left;
 }

@@ -22,7 +22,7 @@ qd_algebra_has_service(const QdGenerator *self, const QdAlgebra *node)
 {
     guint n = node->kind == QD_ALGEBRA_MINUS ? 1 : node->n_children;
 
-    if (!self->has_service)
+    if (!self->service.is_used)
         return FALSE;
     switch (node->kind) {
     case QD_ALGEBRA_SERVICE:
@@ -75,7 +75,7 @@ static QdSql
 find_key(QdGenerator *self, const QdAlgebra *node, guint variable)
 {
     QdSql parameter = qd_generator_find_parameter(self, variable);
-    const QdColumn *column = self->given != NULL ? qd_relation_find(self->given, variable) : NULL;
+    const QdColumn *column = self->service.given != NULL ? qd_relation_find(self->service.given, variable) : NULL;
 
     if (parameter.text != NULL || column == NULL || !column->certain)
         return parameter;
@@ -96,7 +96,7 @@ write_endpoint(QdGenerator *self, const QdAlgebra *node, Remote *remote)
     parameter = qd_generator_find_parameter(self, node->node.variable);
     if (parameter.text != NULL)
         return parameter;
-    column = self->given != NULL ? qd_relation_find(self->given, node->node.variable) : NULL;
+    column = self->service.given != NULL ? qd_relation_find(self->service.given, node->node.variable) : NULL;
     if (column == NULL) {
         qd_generator_fail(self, QW_ERROR_UNSUPPORTED, "SERVICE ?%s: nothing beside it in its group binds ?%s to an endpoint",
                           qd_ast_get_variable_name(self->ast, node->node.variable),
@@ -113,8 +113,9 @@ static QdSql
 write_keys(QdGenerator *self, const Remote *remote)
 {
     g_auto(QdSqlBuilder) names = qd_sql_builder_new(self->arena);
-    QdSql from = self->given != NULL && self->given->n_tables > 0 ? qd_relation_write_from(self, self->given)
-                                                                  : qd_sql_text("(SELECT 1)");
+    QdSql from = self->service.given != NULL && self->service.given->n_tables > 0
+                     ? qd_relation_write_from(self, self->service.given)
+                     : qd_sql_text("(SELECT 1)");
     guint number;
     QdSql head;
 
@@ -229,7 +230,7 @@ choose_seal(const QdGenerator *self)
 QdRelation *
 qd_generate_service(QdGenerator *self, const QdAlgebra *node)
 {
-    if (!self->may_ask) {
+    if (!self->service.is_allowed) {
         if (!node->silent)
             qd_generator_fail(
                 self, QW_ERROR_UNSUPPORTED,
@@ -273,14 +274,14 @@ shares(const QdAlgebra *node, const QdRelation *left)
 static QdRelation *
 join_service(QdGenerator *self, QdRelation *left, const QdAlgebra *child, const QdVariableSet *bound)
 {
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     const QdRelation *kept = left != NULL ? qd_service_keep(self, left) : NULL;
     QdRelation *right;
 
     if (kept != NULL && shares(child, kept))
-        self->given = kept;
+        self->service.given = kept;
     right = qd_generator_generate(self, child, bound);
-    self->given = given;
+    self->service.given = given;
     if (kept == NULL || self->error != NULL)
         return right;
     if (right->n_tables != 1 || right->n_conditions > 0)
@@ -291,17 +292,17 @@ join_service(QdGenerator *self, QdRelation *left, const QdAlgebra *child, const 
 QdRelation *
 qd_generate_service_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     g_autoptr(GPtrArray) own = g_ptr_array_new();
     g_autoptr(GPtrArray) remote = g_ptr_array_new();
     QdRelation *left = NULL;
 
     for (guint i = 0; i < node->n_children; i++)
         g_ptr_array_add(qd_algebra_has_service(self, node->children[i]) ? remote : own, node->children[i]);
-    self->given = NULL;
+    self->service.given = NULL;
     if (own->len > 0)
         left = qd_generate_children(self, NULL, (QdAlgebra **) own->pdata, own->len, bound);
-    self->given = given;
+    self->service.given = given;
     while (remote->len > 0 && self->error == NULL) {
         guint next = 0;
 

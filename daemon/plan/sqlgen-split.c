@@ -196,7 +196,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
     guint found = G_MAXUINT;
     double cost = -1;
 
-    if (self->n_split >= SPLIT_MAX || parts->len < 2)
+    if (self->splits.n_groups >= SPLIT_MAX || parts->len < 2)
         return G_MAXUINT;
     for (guint i = 0; i < parts->len; i++) {
         const QdAlgebra *part = parts->pdata[i];
@@ -205,7 +205,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
 
         if (n_cases == 0)
             continue;
-        if (self->is_split || (part->kind == QD_ALGEBRA_UNION ? is_open(self, parts, i) : is_needed(parts, i)))
+        if (self->splits.is_forced || (part->kind == QD_ALGEBRA_UNION ? is_open(self, parts, i) : is_needed(parts, i)))
             return i;
         if (cost < 0)
             cost = estimate_join(self, parts) * SPLIT_GAIN;
@@ -215,7 +215,7 @@ find_split(QdGenerator *self, const GPtrArray *parts)
             cost = of_cases;
         }
     }
-    self->may_split = self->may_split || cost >= SPLIT_COST_MIN;
+    self->splits.is_possible = self->splits.is_possible || cost >= SPLIT_COST_MIN;
     return found;
 }
 
@@ -229,7 +229,7 @@ qd_generate_split(QdGenerator *self, const GPtrArray *parts, const QdVariableSet
     if (n_cases == 0)
         return qd_generate_children(self, NULL, (QdAlgebra **) parts->pdata, parts->len, bound);
     cases = qd_arena_array0(self->arena, QdRelation *, n_cases);
-    self->n_split++;
+    self->splits.n_groups++;
     for (guint i = 0; i < n_cases; i++) {
         g_autoptr(GPtrArray) own = make_case(self, parts, index, i);
 

@@ -265,10 +265,10 @@ take_seeds(QdGenerator *self, const QdAlgebra *node)
 {
     while (is_conditional(node))
         node = node->children[0];
-    if (node != self->seeded)
+    if (node != self->seeded.node)
         return NULL;
-    self->seeded = NULL;
-    return g_steal_pointer(&self->seeds);
+    self->seeded.node = NULL;
+    return g_steal_pointer(&self->seeded.values);
 }
 
 QdRelation *

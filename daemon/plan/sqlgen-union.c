@@ -241,9 +241,9 @@ qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelatio
         return NULL;
     if (can_turn(left, right, variable))
         return qd_relation_merge(self, right, left);
-    if (self->n_open_joins >= OPEN_JOINS_MAX)
+    if (self->splits.n_open_joins >= OPEN_JOINS_MAX)
         return NULL;
-    self->n_open_joins++;
+    self->splits.n_open_joins++;
     left = keep(self, left, right);
     right = keep(self, right, left);
     arms[n++] = qd_relation_join(self, bind(self, left, variable), bind(self, right, variable));

@@ -80,15 +80,15 @@ qd_generator_new(QdAst *ast, const QdDataset *dataset, const QdCatalog *catalog,
     self->dataset = dataset;
     self->catalog = catalog;
     self->limits = limits;
-    self->constants = g_array_sized_new(FALSE, TRUE, sizeof(QdSqlConstant), QD_FEW);
-    self->numbers = g_hash_table_new(constant_hash, constant_equal);
-    self->probes = g_array_sized_new(FALSE, FALSE, sizeof(QdPlanProbe), QD_FEW);
+    self->plan.constants = g_array_sized_new(FALSE, TRUE, sizeof(QdSqlConstant), QD_FEW);
+    self->plan.numbers = g_hash_table_new(constant_hash, constant_equal);
+    self->plan.probes = g_array_sized_new(FALSE, FALSE, sizeof(QdPlanProbe), QD_FEW);
     self->outer_with = qd_sql_builder_new(self->arena);
     self->with = &self->outer_with;
-    self->estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
+    self->plan.estimates = g_array_sized_new(FALSE, FALSE, sizeof(double), QD_FEW);
     self->outermost = G_MAXUINT;
-    self->has_service = qd_ast_has_service(ast);
-    self->may_ask = !qd_ast_is_update(ast);
+    self->service.is_used = qd_ast_has_service(ast);
+    self->service.is_allowed = !qd_ast_is_update(ast);
     return self;
 }
 
@@ -98,13 +98,13 @@ qd_generator_free(QdGenerator *self)
     if (self == NULL)
         return NULL;
 
-    g_array_unref(self->constants);
-    g_hash_table_unref(self->numbers);
-    g_array_unref(self->probes);
+    g_array_unref(self->plan.constants);
+    g_hash_table_unref(self->plan.numbers);
+    g_array_unref(self->plan.probes);
     (void) qd_samples_free(self->samples);
     g_clear_pointer(&self->parameters, g_hash_table_unref);
     qd_sql_builder_clear(&self->outer_with);
-    g_array_unref(self->estimates);
+    g_array_unref(self->plan.estimates);
     g_clear_error(&self->error);
     g_free(self);
     return NULL;
@@ -113,37 +113,37 @@ qd_generator_free(QdGenerator *self)
 void
 qd_generator_split_all(QdGenerator *self)
 {
-    self->is_split = TRUE;
+    self->splits.is_forced = TRUE;
 }
 
 gboolean
 qd_generator_may_split(const QdGenerator *self)
 {
-    return self->may_split && !self->is_split;
+    return self->splits.is_possible && !self->splits.is_forced;
 }
 
 const GArray *
 qd_generator_get_constants(const QdGenerator *self)
 {
-    return self->constants;
+    return self->plan.constants;
 }
 
 const GArray *
 qd_generator_get_probes(const QdGenerator *self)
 {
-    return self->probes;
+    return self->plan.probes;
 }
 
 const GArray *
 qd_generator_get_estimates(const QdGenerator *self)
 {
-    return self->estimates;
+    return self->plan.estimates;
 }
 
 const char *
 qd_generator_get_notes(const QdGenerator *self)
 {
-    return self->notes;
+    return self->plan.notes;
 }
 
 void
@@ -192,7 +192,7 @@ static QdSql
 put_constant(QdGenerator *self, const QdSqlConstant *constant)
 {
     Constant key = { self, *constant, 0 };
-    Constant *found = g_hash_table_lookup(self->numbers, &key);
+    Constant *found = g_hash_table_lookup(self->plan.numbers, &key);
 
     if (found == NULL) {
         found = qd_arena_new0(self->arena, Constant);
@@ -202,9 +202,9 @@ put_constant(QdGenerator *self, const QdSqlConstant *constant)
         if (constant->n_holes > 0)
             found->value.holes = memcpy(qd_arena_array0(self->arena, QdProgramHole, constant->n_holes), constant->holes,
                                         constant->n_holes * sizeof(QdProgramHole));
-        g_array_append_val(self->constants, found->value);
-        found->number = self->constants->len;
-        g_hash_table_add(self->numbers, found);
+        g_array_append_val(self->plan.constants, found->value);
+        found->number = self->plan.constants->len;
+        g_hash_table_add(self->plan.numbers, found);
         if (self->limits != NULL && found->number > qd_limits_get(self->limits, QD_LIMIT_VARIABLES) && self->error == NULL)
             qd_limit_set_error(
                 &self->error, self->limits, QD_LIMIT_VARIABLES,
@@ -308,15 +308,15 @@ generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet
 static QdRelation *
 generate_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    const QdRelation *given = self->given;
+    const QdRelation *given = self->service.given;
     gboolean is_beside = self->is_beside;
     QdRelation *relation;
 
-    self->given = NULL;
+    self->service.given = NULL;
     self->is_beside = is_beside || (bound != NULL && !qd_variable_set_is_empty(bound));
     relation = qd_generate_solution(self, node);
     self->is_beside = is_beside;
-    self->given = given;
+    self->service.given = given;
     return relation;
 }
 
@@ -324,10 +324,10 @@ generate_subselect(QdGenerator *self, const QdAlgebra *node, const QdVariableSet
 static QdRelation *
 generate_seeded(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
-    QdRelation *seeds = g_steal_pointer(&self->seeds);
+    QdRelation *seeds = g_steal_pointer(&self->seeded.values);
     gboolean is_join = node->kind == QD_ALGEBRA_JOIN;
 
-    self->seeded = NULL;
+    self->seeded.node = NULL;
     return qd_generate_children(self, seeds, is_join ? node->children : (QdAlgebra **) &node, is_join ? node->n_children : 1,
                                 bound);
 }
@@ -348,11 +348,11 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     QdRelation *by_cases;
 
     check_size(self);
-    if (node == self->seeded)
+    if (node == self->seeded.node)
         return generate_seeded(self, node, bound);
-    by_cases = self->error != NULL                                 ? qd_relation_new(self)
-               : self->has_service && qd_algebra_is_volatile(node) ? NULL /* an endpoint is asked once */
-                                                                   : qd_generate_by_cases(self, node, bound);
+    by_cases = self->error != NULL                                     ? qd_relation_new(self)
+               : self->service.is_used && qd_algebra_is_volatile(node) ? NULL /* an endpoint is asked once */
+                                                                       : qd_generate_by_cases(self, node, bound);
     if (by_cases != NULL)
         return by_cases;
     switch (node->kind) {

@@ -88,8 +88,8 @@ add_note(const QdTallyDraft *self, double effort)
 {
     QdGenerator *generator = self->generator;
 
-    generator->notes = qd_arena_concat(
-        generator->arena, generator->notes != NULL ? generator->notes : "", "tally: ", self->program->str,
+    generator->plan.notes = qd_arena_concat(
+        generator->arena, generator->plan.notes != NULL ? generator->plan.notes : "", "tally: ", self->program->str,
         qd_arena_printf(generator->arena, ", about %" G_GUINT64_FORMAT " pairs in columns, by a join %" G_GUINT64_FORMAT " quads\n",
                         (guint64) self->n_pairs, (guint64) MIN(effort, 1e18)),
         NULL);
@@ -326,7 +326,7 @@ static gboolean
 is_plain(const QdGenerator *self)
 {
     return self->catalog != NULL && self->graph.kind == QD_NODE_NONE && self->dataset->clause == NULL &&
-           self->dataset->with == NULL && self->outer == NULL && self->seeded == NULL &&
+           self->dataset->with == NULL && self->outer == NULL && self->seeded.node == NULL &&
            (self->parameters == NULL || g_hash_table_size(self->parameters) == 0);
 }
 
@@ -376,7 +376,7 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
 {
     QdTallyDraft all = { .generator = self };
     QdRelation *shape = qd_relation_new(self);
-    const char *notes = self->notes;
+    const char *notes = self->plan.notes;
 
     if (group->n_variables > 0 || group->n_bindings == 0 || group->n_bindings > NUMBERS_MAX)
         return NULL;
@@ -385,13 +385,13 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
 
         if (aggregate->kind != QD_EXPRESSION_KIND_AGGREGATE || aggregate->aggregate != QD_AGGREGATE_COUNT ||
             (aggregate->distinct && aggregate->n_children == 0) || !add_number(self, group, &group->bindings[i], shape, &all)) {
-            self->notes = notes;
+            self->plan.notes = notes;
             return NULL;
         }
     }
     if (is_worth_while(&all, qd_tally_estimate_effort(self, group->children[0])))
         return qd_relation_seal(self, shape, get_seal(self, FALSE));
-    self->notes = notes;
+    self->plan.notes = notes;
     return NULL;
 }
 
