@@ -17,6 +17,7 @@
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"
+#include "daemon/read/run.h"
 #include "daemon/sqlite/file-check.h"
 
 /* One stat() a second: in each execution it would be a tenth of a look-up by key. */

@@ -9,7 +9,12 @@
 
 #include "client-lib/direct-module/direct-snapshots.h"
 #include "client-lib/direct/query-direct-table.h"
-#include "daemon/read/run.h"
+#include "daemon/base/limits.h"
+
+typedef struct QdClient QdClient;
+typedef struct QdPool QdPool;
+typedef struct QdRun QdRun;
+typedef struct QdShape QdShape;
 
 /* One incarnation of the file: another one may be renamed to its path. */
 typedef struct QueryDirectFile {

@@ -11,6 +11,7 @@
 #include "client-lib/core/query-mutex.h"
 #include "daemon/base/error.h"
 #include "daemon/read/bind.h"
+#include "daemon/read/run.h"
 
 /* The first page is small, so that the first row is there early; a look-up by key fits into it. */
 #define FIRST_PAGE_BYTES 4096u

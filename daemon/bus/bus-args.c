@@ -12,6 +12,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/base/limits.h"
 
 gboolean
 qd_bus_read_text(sd_bus_message *message, const char *what, const char **ret_text, GError **error)

@@ -14,6 +14,7 @@
 #include "daemon/base/fd.h"
 #include "daemon/bus/bus-error.h"
 #include "daemon/bus/bus-private.h"
+#include "daemon/read/client.h"
 #include "daemon/runtime/transport.h"
 #include "daemon/tracker/tracker-frame.h"
 

@@ -12,6 +12,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/call/call-private.h"
+#include "daemon/runtime/context.h"
 #include "daemon/store/database.h"
 
 #define POLL_MSEC 100

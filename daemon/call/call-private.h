@@ -7,13 +7,14 @@
 #pragma once
 
 #include "daemon/call/call.h"
-#include "daemon/payload/payload-draft.h"
-#include "daemon/read/pool.h"
-#include "daemon/read/run.h"
-#include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/write/writer.h"
+
+typedef struct QdContext QdContext;
+typedef struct QdPayloadDraft QdPayloadDraft;
+typedef struct QdRun QdRun;
+typedef struct QdShape QdShape;
 
 /* What a call carries besides its public half. */
 struct QdCallPrivate {

@@ -5,12 +5,14 @@
  */
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
 #include "daemon/channel/channel.h"
 #include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 
@@ -230,10 +232,12 @@ run_prepare(QdCall *call, GError **error)
                              .is_described = TRUE };
     g_autoptr(GBytes) row = NULL;
     g_autoptr(QdRun) run = NULL;
+    QdShape shape;
     QdChannelSetup setup = { .channel = call->options.channel,
                              .execution = call->options.execution,
                              .base = call->options.base,
                              .dataset = call->options.dataset,
+                             .shape = &shape,
                              .error_details = call->options.error_details };
 
     if (call->options.execution.access_write && !qd_client_check_write(call->client, error))
@@ -242,13 +246,13 @@ run_prepare(QdCall *call, GError **error)
     if (run == NULL)
         return;
     setup.language = statement->language;
-    setup.shape = qd_run_get_shape(run);
-    if (call->options.channel.refuses_control && !qd_shape_check_control(&setup.shape, error))
+    shape = qd_run_get_shape(run);
+    if (call->options.channel.refuses_control && !qd_shape_check_control(&shape, error))
         return;
 
     if (qd_transport_is_pipe(call->options.channel.transport)) {
-        setup.shape.n_parameters = qd_shape_get_n_names(&setup.shape); /* by name any is one */
-        row = qd_bind_encode_row(&setup.shape, statement->parameters, error);
+        shape.n_parameters = qd_shape_get_n_names(&shape); /* by name any is one */
+        row = qd_bind_encode_row(&shape, statement->parameters, error);
         if (row == NULL)
             return;
     } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
@@ -257,10 +261,10 @@ run_prepare(QdCall *call, GError **error)
     }
 
     call->result.page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
-    call->result.writes = setup.shape.writes;
-    call->result.is_stable = setup.shape.is_stable;
-    qd_call_describe_columns(call, &setup.shape);
-    describe_parameters(call, &setup.shape);
+    call->result.writes = shape.writes;
+    call->result.is_stable = shape.is_stable;
+    qd_call_describe_columns(call, &shape);
+    describe_parameters(call, &shape);
     setup.channel.page_size = call->result.page_size;
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);

@@ -9,6 +9,9 @@
 #include "daemon/call/call-private.h"
 #include "daemon/notify/key-source.h"
 #include "daemon/notify/read-set.h"
+#include "daemon/read/pool.h"
+#include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* The generation is read first: a later change of the schema is reported later. */

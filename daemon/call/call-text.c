@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client-lib/text/text-utf8.h"
+#include "daemon/base/error.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
 #include "daemon/format/arrow-writer.h"

@@ -4,6 +4,7 @@
  */
 #include "daemon/call/call-classes.h"
 #include "daemon/call/call-private.h"
+#include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 
 static void

@@ -9,6 +9,7 @@
 #include "daemon/notify/key-source.h"
 #include "daemon/notify/read-set.h"
 #include "daemon/payload/payload-draft.h"
+#include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 

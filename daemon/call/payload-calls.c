@@ -18,6 +18,8 @@
 #include "daemon/notify/changes.h"
 #include "daemon/payload/payload-draft.h"
 #include "daemon/payload/payload.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/store/database.h"
 

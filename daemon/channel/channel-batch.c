@@ -6,6 +6,10 @@
  */
 #include <string.h>
 
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/base/error.h"
+#include "daemon/base/limits.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/parameters.h"
 #include "daemon/write/writer.h"

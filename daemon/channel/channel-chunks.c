@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"
 #include "daemon/runtime/context.h"

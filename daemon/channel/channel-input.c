@@ -8,7 +8,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "client-lib/wire/wire-page-reader.h"
+#include "daemon/base/error.h"
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/workers.h"
 

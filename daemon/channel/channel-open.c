@@ -2,10 +2,12 @@
 /*
  * Making channels, in slots of the table that may have been used before.
  */
+#include "daemon/base/error.h"
 #include "daemon/base/fd.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/channel/cursor-output.h"
 #include "daemon/read/client.h"
+#include "daemon/read/shape.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
@@ -54,10 +56,10 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
         .base = g_strdup(setup->base),
         .dataset = g_strdup(setup->dataset),
         .language = setup->language,
-        .signature = setup->shape.signature,
-        .n_parameters = setup->shape.n_parameters,
-        .writes = setup->shape.writes,
-        .control = setup->shape.control,
+        .signature = setup->shape->signature,
+        .n_parameters = setup->shape->n_parameters,
+        .writes = setup->shape->writes,
+        .control = setup->shape->control,
         .execution = setup->execution,
     };
     qd_channel_set_state(channel, QD_CHANNEL_SERVED);
@@ -71,10 +73,10 @@ start_pipe(QdChannel *channel, const QdChannelSetup *setup)
     uint8_t *row = NULL;
     gsize n_bytes = 0;
 
-    if (setup->parameters != NULL && setup->shape.n_parameters > 0)
+    if (setup->parameters != NULL && setup->shape->n_parameters > 0)
         row = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
     (void) qd_channel_add_request(channel, QW_KIND_FETCH, row != NULL ? 1 : 0, 0, row, n_bytes);
-    qd_channel_put_schema(channel, &setup->shape, 0);
+    qd_channel_put_schema(channel, setup->shape, 0);
 }
 
 gboolean

@@ -12,8 +12,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
+#include "daemon/base/error.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/channel/cursor-output.h"
+#include "daemon/channel/ring.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 
 #define ERROR_MESSAGE_MAX 2048

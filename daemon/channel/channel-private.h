@@ -9,10 +9,9 @@
 #include "client-lib/wire/wire-message.h"
 #include "client-lib/wire/wire-spin.h"
 #include "daemon/channel/channel.h"
-#include "daemon/channel/ring.h"
-#include "daemon/read/run.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
+#include "daemon/sqlite/guard/policy.h"
 #include "daemon/write/writer.h"
 
 #define QD_CHANNEL_OWNED 1u
@@ -62,7 +61,11 @@ typedef enum QdPeerState {
 } QdPeerState;
 
 typedef struct QdChannel QdChannel;
+typedef struct QdReader QdReader;
+typedef struct QdRing QdRing;
+typedef struct QdRun QdRun;
 typedef struct QdSealedPages QdSealedPages;
+typedef struct QwPageWriter QwPageWriter;
 typedef struct QdChannelTransaction QdChannelTransaction;
 
 typedef struct QdRequest {

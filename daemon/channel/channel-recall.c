@@ -13,6 +13,7 @@
 #include "daemon/notify/read-set.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"
+#include "daemon/read/run.h"
 #include "daemon/results/result-memory.h"
 #include "daemon/runtime/context.h"
 

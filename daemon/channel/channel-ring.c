@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/channel/ring.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 
 /* Enough for a client that is awake: what it is too slow for goes by the socket. */

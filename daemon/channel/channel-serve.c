@@ -11,9 +11,11 @@
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/client.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
+#include "daemon/sqlite/connection.h"
 #include "daemon/write/writer.h"
 
 /* The first page goes out early; later ones are full. */

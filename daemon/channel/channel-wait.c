@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include "daemon/channel/channel-private.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/workers.h"
 

@@ -14,8 +14,10 @@
 
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
+#include "daemon/sqlite/connection.h"
 #include "daemon/write/writer.h"
 
 /* The channels that the leader waits for. */

@@ -7,10 +7,12 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "daemon/base/error.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/channel/cursor-output.h"
 #include "daemon/read/client.h"
+#include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/write/writer.h"

@@ -9,11 +9,12 @@
  */
 #pragma once
 
-#include "daemon/read/shape.h"
+#include "daemon/base/language.h"
 #include "daemon/runtime/options.h"
 
 typedef struct QdClient QdClient;
 typedef struct QdContext QdContext;
+typedef struct QdShape QdShape;
 typedef struct QdWriterLinger QdWriterLinger;
 typedef struct QdChannels QdChannels;
 
@@ -38,7 +39,7 @@ typedef struct QdChannelSetup {
     const char *text;
     gsize n_text_bytes;
     QdLanguage language;
-    QdShape shape;                      /* of the statement as compiled just now */
+    const QdShape *shape;               /* of the statement as compiled just now */
     GBytes *parameters;                 /* (nullable): pipes: one row */
     const struct QdCursorSetup *cursor; /* for QD_TRANSPORT_CURSOR */
 } QdChannelSetup;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"

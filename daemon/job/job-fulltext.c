@@ -9,6 +9,7 @@
 #include "daemon/job/jobs.h"
 #include "daemon/notify/changes.h"
 #include "daemon/quads/fts.h"
+#include "daemon/runtime/context.h"
 #include "daemon/write/writer.h"
 
 static gboolean

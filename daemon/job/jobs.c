@@ -6,11 +6,13 @@
 
 #include <pthread.h>
 
+#include "daemon/base/error.h"
 #include "daemon/base/thread.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/read/client.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
 
 struct QdJobs {
     QdContext *context;

@@ -14,6 +14,8 @@
 #include "daemon/call/call-private.h"
 #include "daemon/job/jobs.h"
 #include "daemon/payload/payload.h"
+#include "daemon/read/pool.h"
+#include "daemon/runtime/context.h"
 
 #define LINGER_SEC 1
 /* Of the time that searching the folder took, until it is searched again. */

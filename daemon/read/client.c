@@ -6,6 +6,7 @@
 
 #include "daemon/base/access.h"
 #include "daemon/base/error.h"
+#include "daemon/base/limits.h"
 
 QdClient *
 qd_client_new(const char *label)

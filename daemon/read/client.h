@@ -9,11 +9,11 @@
 #pragma once
 
 #include <glib.h>
-
-#include "daemon/base/limits.h"
+#include <stdint.h>
 
 typedef struct QdAccess QdAccess;
 typedef struct QdClient QdClient;
+typedef struct QdLimits QdLimits;
 
 typedef enum QdCharge {
     QD_CHARGE_CHANNEL,

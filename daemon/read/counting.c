@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "daemon/sqlite/connection.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"
 

@@ -8,7 +8,10 @@
  */
 #pragma once
 
-#include "daemon/sqlite/connection.h"
+#include <glib.h>
+
+typedef struct QdCompiled QdCompiled;
+typedef struct QdConnection QdConnection;
 
 /* Of one session: what SQLite would keep for its connection. */
 typedef struct QdCounts {

@@ -10,6 +10,7 @@
 #include "daemon/base/error.h"
 #include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
+#include "daemon/read/counting.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/plans.h"
 #include "daemon/read/pool.h"

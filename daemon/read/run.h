@@ -7,16 +7,18 @@
  */
 #pragma once
 
-#include "client-lib/wire/wire-page-reader.h"
-#include "client-lib/wire/wire-page-writer.h"
-#include "daemon/read/counting.h"
 #include "daemon/read/long-verdict.h"
 #include "daemon/read/shape.h"
+#include "daemon/sqlite/settings.h"
 
 typedef struct QdClient QdClient;
+typedef struct QdCounts QdCounts;
+typedef struct QdLimits QdLimits;
 typedef struct QdParameters QdParameters;
 typedef struct QdPool QdPool;
 typedef struct QdReader QdReader;
+typedef struct QwPageReader QwPageReader;
+typedef struct QwPageWriter QwPageWriter;
 
 typedef enum QdRunStatus {
     QD_RUN_PAGE,     /* the page has all the rows it should get */

@@ -8,6 +8,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/plan/compile.h"
+#include "daemon/sqlite/connection.h"
 
 QdShape
 qd_shape_from_stmt(sqlite3_stmt *stmt)

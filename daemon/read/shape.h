@@ -6,9 +6,14 @@
  */
 #pragma once
 
-#include "daemon/base/language.h"
-#include "daemon/sqlite/connection.h"
+#include <glib.h>
+#include <sqlite3.h>
+#include <stdint.h>
 
+#include "daemon/base/language.h"
+#include "daemon/sqlite/guard/policy.h"
+
+typedef struct QdCompiled QdCompiled;
 typedef struct QdSparqlPlan QdSparqlPlan;
 
 typedef struct QdShape {

@@ -9,6 +9,7 @@
 
 #include "client-lib/wire/wire-recent.h"
 #include "daemon/base/cgroup.h"
+#include "daemon/read/client.h"
 #include "daemon/results/result-watch.h"
 
 /* What a small result takes beside its pages and its key. */

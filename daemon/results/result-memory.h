@@ -12,9 +12,9 @@
 #pragma once
 
 #include "daemon/notify/read-set.h"
-#include "daemon/read/client.h"
 #include "daemon/results/sealed-pages.h"
 
+typedef struct QdClient QdClient;
 typedef struct QdResultMemory QdResultMemory;
 
 /* What a result is found by: language, text, parameters, and options that make it another one. */

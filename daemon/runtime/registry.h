@@ -7,8 +7,10 @@
  */
 #pragma once
 
-#include "daemon/read/client.h"
+#include <glib.h>
+#include <stdint.h>
 
+typedef struct QdClient QdClient;
 typedef struct QdRegistry QdRegistry;
 
 typedef struct QdEntry {

@@ -4,6 +4,7 @@
  */
 #include "daemon/runtime/run-slots.h"
 
+#include "daemon/base/limits.h"
 #include "daemon/base/thread.h"
 
 /* A slot that is held for so many ticks without being long may be one that runs beside the others. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/limits.h"
 #include "daemon/runtime/run-slots.h"
 #include "daemon/runtime/task-list.h"
 

@@ -9,9 +9,13 @@
  */
 #pragma once
 
-#include "daemon/read/client.h"
+#include <glib.h>
+#include <stdint.h>
+
 #include "daemon/read/long-verdict.h"
 
+typedef struct QdClient QdClient;
+typedef struct QdLimits QdLimits;
 typedef struct QdWorkers QdWorkers;
 typedef struct QdTask QdTask;
 

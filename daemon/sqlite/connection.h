@@ -16,8 +16,7 @@
 
 typedef struct QdConnection QdConnection;
 
-/* A compiled statement; belongs to its connection. */
-/* The same statement, each row packed (read/packing.h). */
+/* A statement, each row packed (read/packing.h). */
 typedef struct QdWrapped {
     sqlite3_stmt *stmt;  /* (nullable) */
     gpointer scan;       /* (nullable) (owned): of its program: read/table-scan.h */
@@ -25,6 +24,7 @@ typedef struct QdWrapped {
     gboolean gives_much; /* some run of the statement gave a large result */
 } QdWrapped;
 
+/* A compiled statement; belongs to its connection. */
 typedef struct QdCompiled {
     sqlite3_stmt *stmt;
     QdWrapped wrapped;

@@ -27,7 +27,6 @@
 #define DATABASE_NAME "queryd.db"
 #define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */
 #define LOG_HEADER_BYTES 32
-#define LOG_MARK_OFFSET 16
 #define LOCK_NAME "lock"
 /* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
 #define SHARED_START 0x40000002
@@ -472,20 +471,6 @@ qd_database_note_log(const QdDatabase *self, gboolean is_open)
         qd_file_watch_note_log(self->watch);
     else
         qd_file_watch_forget_log(self->watch);
-}
-
-/* From the number of pages to the salts: https://www.sqlite.org/walformat.html#the_wal_index_file_format */
-QdLogMark
-qd_database_read_log_mark(const QdDatabase *self)
-{
-    g_autofree char *path = g_strconcat(self->path, "-shm", NULL);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    QdLogMark mark = { 0 };
-
-    mark.is_known = fd >= 0 && pread(fd, mark.bytes, sizeof mark.bytes, LOG_MARK_OFFSET) == (ssize_t) sizeof mark.bytes;
-    if (fd >= 0)
-        (void) close(fd); /* the locks of the index are of SQLite's open file description: index-locks.h */
-    return mark;
 }
 
 char *

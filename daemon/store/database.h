@@ -64,13 +64,6 @@ gboolean qd_database_check_files(const QdDatabase *self, gboolean thoroughly, GE
 /* The writer's connection is open and has read, or is closed now. */
 void qd_database_note_log(const QdDatabase *self, gboolean is_open);
 
-/* What the log holds by its index: it is another one after each commit. */
-#define QD_LOG_MARK_BYTES 24
-typedef struct QdLogMark {
-    gboolean is_known;
-    uint8_t bytes[QD_LOG_MARK_BYTES];
-} QdLogMark;
-QdLogMark qd_database_read_log_mark(const QdDatabase *self);
 /* (nullable) (transfer full): the path of the store's file that @st is of; payloads may be read, and are none of these. */
 char *qd_database_find_own_file(const QdDatabase *self, const struct stat *st);
 

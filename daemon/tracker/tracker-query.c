@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"
 #include "daemon/call/call-private.h"
 #include "daemon/channel/channel.h"
@@ -11,6 +12,7 @@
 #include "daemon/rdf/rdf-format.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/run.h"
+#include "daemon/runtime/context.h"
 #include "daemon/tracker/tracker-classes.h"
 #include "daemon/tracker/tracker-text.h"
 
@@ -100,22 +102,24 @@ open_channel(QdCall *call, const QdTrackerText *text, GError **error)
         .language = QD_LANGUAGE_SPARQL, .text = text->text->str, .n_bytes = text->text->len, .dataset = text->dataset
     };
     QdCursorSetup cursor = { .fd = call->fd, .rdf_format = -1, .started = on_started, .data = call };
+    QdShape shape;
     QdChannelSetup setup = { .channel = { .transport = QD_TRANSPORT_CURSOR, .page_size = QW_PAGE_SIZE_DEFAULT },
                              .dataset = text->dataset,
                              .text = text->text->str,
                              .n_text_bytes = text->text->len,
                              .language = QD_LANGUAGE_SPARQL,
+                             .shape = &shape,
                              .cursor = &cursor };
     g_autoptr(QdRun) run = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     int no_fd;
 
     if (run == NULL)
         return FALSE;
-    setup.shape = qd_run_get_shape(run);
-    if (!check_form(call, &setup.shape, error) || !find_format(call, &cursor.rdf_format, error))
+    shape = qd_run_get_shape(run);
+    if (!check_form(call, &shape, error) || !find_format(call, &cursor.rdf_format, error))
         return FALSE;
-    qd_call_describe_columns(call, &setup.shape);
-    setup.shape.n_parameters = 0;
+    qd_call_describe_columns(call, &shape);
+    shape.n_parameters = 0;
     return qd_channels_open(context->channels, call->client, &setup, &no_fd, error);
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/limits.h"
 #include "daemon/call/call-private.h"
+#include "daemon/runtime/context.h"
 #include "daemon/tracker/tracker-classes.h"
 #include "daemon/tracker/tracker-frame.h"
 #include "daemon/tracker/tracker-text.h"

@@ -91,7 +91,7 @@ qd_write_note_own_version(QdWriter *self)
 static void
 compare_mark(QdWriter *self)
 {
-    QdLogMark mark = qd_database_read_log_mark(self->config.database);
+    QdLogMark mark = qd_log_mark_read(qd_database_get_path(self->config.database));
     QdLogMark *before = &self->foreign.mark;
 
     if (before->is_known && mark.is_known && memcmp(before->bytes, mark.bytes, sizeof mark.bytes) != 0)
@@ -118,7 +118,7 @@ qd_write_close_connection(QdWriter *self)
     if (self->connection == NULL)
         return;
     self->connection = qd_connection_free(self->connection);
-    self->foreign = (QdForeign){ .mark = qd_database_read_log_mark(self->config.database) };
+    self->foreign = (QdForeign){ .mark = qd_log_mark_read(qd_database_get_path(self->config.database)) };
     qd_database_note_log(self->config.database, FALSE);
 }
 

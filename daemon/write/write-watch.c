@@ -8,6 +8,7 @@
 #include "daemon/base/interrupt.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/runtime/workers.h"
+#include "daemon/sqlite/connection.h"
 #include "daemon/sqlite/temp-files.h"
 #include "daemon/write/write-group.h"
 #include "daemon/write/writer-private.h"

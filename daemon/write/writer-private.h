@@ -11,8 +11,7 @@
 
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/interrupter.h"
-#include "daemon/store/database.h"
-#include "daemon/write/checkpointer.h"
+#include "daemon/store/log-mark.h"
 #include "daemon/write/write-queue.h"
 #include "daemon/write/writer.h"
 

@@ -8,13 +8,18 @@
  */
 #pragma once
 
+#include <glib.h>
+#include <stdint.h>
+
 #include "daemon/base/language.h"
 #include "daemon/payload/payload-sweep.h"
 #include "daemon/read/counting.h"
+#include "daemon/sqlite/settings.h"
 
 typedef struct QdChanges QdChanges;
 typedef struct QdClient QdClient;
 typedef struct QdDatabase QdDatabase;
+typedef struct QdLimits QdLimits;
 typedef struct QdParameters QdParameters;
 typedef struct QdPayloads QdPayloads;
 typedef struct QdPool QdPool;

@@ -6,6 +6,8 @@
 
 #include <poll.h>
 
+#include "daemon/read/client.h"
+
 #define STALL_MSEC 60000
 
 struct EngineDriver {

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/limits.h"
 #include "daemon/bus/bus-args.h"
 #include "daemon/call/call-classes.h"
 #include "daemon/job/job-classes.h"

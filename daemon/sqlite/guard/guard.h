@@ -14,24 +14,10 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/limits.h"
+#include "daemon/sqlite/guard/policy.h"
 #include "daemon/sqlite/settings.h"
 
 typedef struct QdAccess QdAccess;
-
-typedef enum QdPolicy {
-    QD_POLICY_READ,     /* a client's query */
-    QD_POLICY_WRITE,    /* a client's update */
-    QD_POLICY_INTERNAL, /* our own statements: everything */
-} QdPolicy;
-
-/* What a statement does to the transaction that it is in. */
-typedef enum QdControl {
-    QD_CONTROL_NONE,
-    QD_CONTROL_BEGIN,
-    QD_CONTROL_COMMIT,
-    QD_CONTROL_ROLLBACK,
-    QD_CONTROL_SAVEPOINT, /* SAVEPOINT, RELEASE, ROLLBACK TO */
-} QdControl;
 
 /* What a statement does beside what its rows say. */
 typedef struct QdEffects {

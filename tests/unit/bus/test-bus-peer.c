@@ -11,6 +11,7 @@
 
 #include "daemon/base/access.h"
 #include "daemon/base/error.h"
+#include "daemon/read/client.h"
 #include "tests/unit/bus/bus-fixture.h"
 
 #define PATIENCE_USEC (10 * UINT64_C(1000000))

@@ -7,6 +7,7 @@
 
 #include "tests/unit/channel/channel-fixture.h"
 
+#include "daemon/read/run.h"
 #include "daemon/runtime/workers.h"
 
 #define QUERY "SELECT a, b FROM t"

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "client-lib/wire/wire-page-writer.h"
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"

@@ -3,6 +3,7 @@
  * What is remembered and given in each order of events, and what is bounded. Readers beside a writer are never given what was
  * before.
  */
+#include "daemon/read/client.h"
 #include "daemon/results/result-memory.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /*
  * Run slots in chosen orders: what the limits allow, what becomes long, and what runs beside the others.
  */
+#include "daemon/base/limits.h"
 #include "daemon/runtime/run-slots.h"
 
 #include <pthread.h>

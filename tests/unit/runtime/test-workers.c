@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "daemon/base/limits.h"
+#include "daemon/read/client.h"
 
 #define PATIENCE_USEC (20 * G_USEC_PER_SEC)
 
