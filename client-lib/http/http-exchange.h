@@ -42,18 +42,29 @@ typedef struct QhttpRoute {
     X("Cache-Control", "private, no-cache")                                                     \
     X("Vary", "Accept, Authorization, Cookie, Origin")
 
+/* How the response of an exchange is sent: by libsoup (http-soup.c), or without it (http-quick.c). Called while the client is
+ * there. */
+typedef struct QhttpWay {
+    void (*pause)(QhttpExchange *exchange); /* (nullable): the response comes later */
+    void (*set_header)(QhttpExchange *exchange, const char *name, const char *value);
+    void (*respond)(QhttpExchange *exchange, guint status, GString *body); /* @body: (transfer full) (nullable) */
+    void (*start_stream)(QhttpExchange *exchange, guint status);
+    void (*send_chunk)(QhttpExchange *exchange, GString *chunk); /* @chunk: (transfer full) */
+    void (*end_stream)(QhttpExchange *exchange);
+    void (*cut)(QhttpExchange *exchange); /* the connection, too; @exchange may be gone then */
+} QhttpWay;
+
 struct QhttpExchange {
     gint n_refs;
     QhttpService *service;
-    /* One of these is there until it is over. */
+    const QhttpWay *way;        /* NULL: the client has gone, or has its response */
     SoupServerMessage *message; /* (nullable): libsoup's */
     QhttpQuick *quick;          /* (nullable): without libsoup */
     QhttpPeer *peer;
     char *method;
     char *path;
     SoupMessageHeaders *request_headers;
-    SoupMessageHeaders *response_headers; /* (nullable): libsoup's */
-    GString *response_lines;              /* (nullable): instead of those, as they are sent */
+    GString *response_lines; /* (nullable): headers as they are sent, without libsoup */
     const QhttpRoute *route;
     GCancellable *cancellable; /* of what the request has started: the client has gone */
     QhttpForm *form;           /* of the URL, and of the body if it is a form */
@@ -71,12 +82,12 @@ struct QhttpExchange {
     gpointer handler_data; /* what a handler keeps while the exchange waits for its turn */
 };
 
-/* @message: libsoup's, borrowed until it is finished. (transfer full) */
-QhttpExchange *qhttp_exchange_new(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer);
-/* Of a request that was read without libsoup. @request_headers: (transfer none). (transfer full) */
-QhttpExchange *qhttp_exchange_new_quick(QhttpService *service, QhttpQuick *quick, QhttpPeer *peer, const char *method,
-                                        const char *path, SoupMessageHeaders *request_headers);
-/* Of a quick one: a chunk was sent; the response was sent to its end, or the connection is gone. */
+/* (transfer full) */
+QhttpExchange *qhttp_exchange_new(QhttpService *service, QhttpPeer *peer, const QhttpWay *way, const char *method, const char *path,
+                                  SoupMessageHeaders *request_headers);
+/* http-soup.c. @message: borrowed until it is finished. (transfer full) */
+QhttpExchange *qhttp_exchange_new_soup(QhttpService *service, SoupServerMessage *message, QhttpPeer *peer);
+/* A chunk was sent; the response was sent to its end, or the connection is gone. */
 void qhttp_exchange_note_sent(QhttpExchange *self);
 void qhttp_exchange_finish(QhttpExchange *self);
 QhttpExchange *qhttp_exchange_ref(QhttpExchange *self);

@@ -18,6 +18,8 @@
 #define REQUEST_BYTES_MAX (16 * 1024)
 /* So many requests of one connection are answered before others are looked at. */
 #define IN_A_ROW_MAX 16
+/* Of most responses' headers beside those that all have. */
+#define RESPONSE_LINES_BYTES 256
 
 typedef struct QuickSource {
     GSource source;
@@ -138,10 +140,42 @@ flush(QhttpQuick *self)
         wait_for(self, G_IO_OUT); /* the exchange hears of it from the main loop: its next chunk may be there already */
 }
 
-void
-qhttp_quick_respond(QhttpQuick *self, guint status, const GString *headers, GString *body)
+/* A line that has @name is taken out. */
+static void
+remove_line(GString *lines, const char *name)
 {
-    put_head(self, status, headers);
+    gsize n_name = strlen(name);
+    const char *end;
+
+    for (const char *line = lines->str; *line != '\0'; line = end + 2) {
+        end = strstr(line, "\r\n");
+        if (g_ascii_strncasecmp(line, name, n_name) != 0 || line[n_name] != ':')
+            continue;
+        g_string_erase(lines, line - lines->str, end + 2 - line);
+        return;
+    }
+}
+
+static void
+quick_set_header(QhttpExchange *exchange, const char *name, const char *value)
+{
+    GString *lines = exchange->response_lines;
+
+    g_return_if_fail(strpbrk(value, "\r\n") == NULL); /* as libsoup: it would be a header of its own */
+    remove_line(lines, name);
+    g_string_append(lines, name);
+    g_string_append_len(lines, ": ", 2);
+    g_string_append(lines, value);
+    g_string_append_len(lines, "\r\n", 2);
+}
+
+static void
+quick_respond(QhttpExchange *exchange, guint status, GString *body)
+{
+    QhttpQuick *self = exchange->quick;
+
+    exchange->is_whole = true;
+    put_head(self, status, exchange->response_lines);
     if (status != SOUP_STATUS_NO_CONTENT && status != SOUP_STATUS_NOT_MODIFIED)
         put_length(self->out, body != NULL ? body->len : 0);
     g_string_append(self->out, "\r\n");
@@ -153,16 +187,18 @@ qhttp_quick_respond(QhttpQuick *self, guint status, const GString *headers, GStr
     flush(self);
 }
 
-void
-qhttp_quick_start(QhttpQuick *self, guint status, const GString *headers)
+static void
+quick_start_stream(QhttpExchange *exchange, guint status)
 {
-    put_head(self, status, headers);
-    g_string_append(self->out, "Transfer-Encoding: chunked\r\n\r\n");
+    put_head(exchange->quick, status, exchange->response_lines);
+    g_string_append(exchange->quick->out, "Transfer-Encoding: chunked\r\n\r\n");
 }
 
-void
-qhttp_quick_send_chunk(QhttpQuick *self, GString *chunk)
+static void
+quick_send_chunk(QhttpExchange *exchange, GString *chunk)
 {
+    QhttpQuick *self = exchange->quick;
+
     if (chunk->len > 0) { /* an empty one would be the last */
         g_string_append_printf(self->out, "%" G_GSIZE_MODIFIER "x\r\n", chunk->len);
         g_string_append_len(self->out, chunk->str, (gssize) chunk->len);
@@ -173,24 +209,43 @@ qhttp_quick_send_chunk(QhttpQuick *self, GString *chunk)
     flush(self);
 }
 
-void
-qhttp_quick_end_chunks(QhttpQuick *self)
+static void
+quick_end_stream(QhttpExchange *exchange)
 {
+    QhttpQuick *self = exchange->quick;
+
+    exchange->is_whole = true;
     g_string_append(self->out, "0\r\n\r\n");
     self->is_ending = true;
     self->is_chunking = false;
     flush(self);
 }
 
-void
-qhttp_quick_break(QhttpQuick *self)
+static void
+quick_cut(QhttpExchange *exchange)
 {
-    QhttpExchange *exchange = g_steal_pointer(&self->exchange);
+    QhttpQuick *self = exchange->quick;
 
+    exchange = g_steal_pointer(&self->exchange);
     qhttp_peer_shut_down(self->peer);
     wait_for(self, 0);
     if (exchange != NULL)
         qhttp_exchange_finish(exchange);
+}
+
+static const QhttpWay quick_way = {
+    NULL, quick_set_header, quick_respond, quick_start_stream, quick_send_chunk, quick_end_stream, quick_cut,
+};
+
+QhttpExchange *
+qhttp_quick_new_exchange(QhttpQuick *self, QhttpService *service, const QhttpQuickRequest *request)
+{
+    QhttpExchange *exchange = qhttp_exchange_new(service, self->peer, &quick_way, request->method, request->path, request->headers);
+
+    exchange->quick = self;
+    exchange->response_lines = g_string_sized_new(RESPONSE_LINES_BYTES);
+    exchange->has_chunks = true;
+    return exchange;
 }
 
 /* --- requests --------------------------------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 typedef struct QhttpExchange QhttpExchange;
 typedef struct QhttpPeer QhttpPeer;
 typedef struct QhttpQuick QhttpQuick;
+typedef struct QhttpService QhttpService;
 
 typedef struct QhttpQuickRequest {
     const char *method; /* "GET" or "POST" */
@@ -38,12 +39,5 @@ typedef struct QhttpQuickHooks {
 QhttpQuick *qhttp_quick_new(QhttpPeer *peer, GSocket *socket, const QhttpQuickHooks *hooks);
 QhttpQuick *qhttp_quick_free(QhttpQuick *self);
 
-/* The whole response. @headers: lines, each with its end. @body: (transfer full) (nullable) */
-void qhttp_quick_respond(QhttpQuick *self, guint status, const GString *headers, GString *body);
-/* A response in chunks. qhttp_exchange_note_sent() is called when a chunk was sent. */
-void qhttp_quick_start(QhttpQuick *self, guint status, const GString *headers);
-/* @chunk: (transfer full) */
-void qhttp_quick_send_chunk(QhttpQuick *self, GString *chunk);
-void qhttp_quick_end_chunks(QhttpQuick *self);
-/* Ends exchange and connection. */
-void qhttp_quick_break(QhttpQuick *self);
+/* (transfer full) */
+QhttpExchange *qhttp_quick_new_exchange(QhttpQuick *self, QhttpService *service, const QhttpQuickRequest *request);

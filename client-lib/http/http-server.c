@@ -225,7 +225,7 @@ on_headers(SoupServer *soup, SoupServerMessage *message, const char *path, GHash
 {
     QhttpServer *self = user_data;
     QhttpPeer *peer = qhttp_peer_find(message);
-    QhttpExchange *exchange = qhttp_exchange_new(self->service, message, peer);
+    QhttpExchange *exchange = qhttp_exchange_new_soup(self->service, message, peer);
 
     g_object_set_data_full(G_OBJECT(message), EXCHANGE_KEY, exchange, (GDestroyNotify) qhttp_exchange_unref);
     set_common_headers(exchange);
@@ -278,7 +278,7 @@ accept_quick(QhttpQuick *quick, QhttpPeer *peer, const QhttpQuickRequest *reques
         qhttp_access_check(qhttp_service_get_access(self->service), &caller) != QHTTP_VERDICT_ALLOWED)
         return NULL;
 
-    exchange = qhttp_exchange_new_quick(self->service, quick, peer, request->method, request->path, request->headers);
+    exchange = qhttp_quick_new_exchange(quick, self->service, request);
     exchange->route = route;
     exchange->n_body_bytes = request->n_body_bytes;
     g_byte_array_append(exchange->body, (const guint8 *) request->body, (guint) request->n_body_bytes);
