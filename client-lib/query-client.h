@@ -250,6 +250,7 @@ G_END_DECLS
 #include "query-arrow.h"
 #include "query-batch.h"
 #include "query-connection-async.h"
+#include "query-connection-new.h"
 #include "query-connection.h"
 #include "query-constraint.h"
 #include "query-cursor.h"
