@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A sync call of a connection in a thread of GLib's pool.
+ * A sync call in a thread of GLib's pool.
  *
  * Place: internal to libquery-client.
  * Invariant: functions and data of the caller are used and freed in the caller's main context only.
@@ -110,8 +110,10 @@ call_free(gpointer data)
     g_free(self->format);
     g_clear_pointer(&self->options, g_variant_unref);
     g_clear_pointer(&self->content, g_bytes_unref);
-    g_clear_object(&self->statement);
-    g_clear_pointer(&self->variant, g_variant_unref);
+    g_clear_object(&self->stream);
+    g_free(self->ids);
+    if (self->object != NULL)
+        self->destroy(self->object);
     g_free(self->sql);
     g_free(self->plan);
     g_strfreev(self->messages);
@@ -121,7 +123,7 @@ call_free(gpointer data)
 static void
 take_fd(QueryCall *self, int fd)
 {
-    self->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    self->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     if (self->fd < 0)
         self->failure = g_error_new(QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "descriptor %d cannot be used: %s", fd,
                                     g_strerror(errno));
@@ -142,6 +144,9 @@ call_new(QueryCallFunc run, const QueryCallArguments *arguments)
     self->format = g_strdup(arguments->format);
     self->options = arguments->options != NULL ? g_variant_ref_sink(arguments->options) : NULL;
     self->content = arguments->content != NULL ? g_bytes_ref(arguments->content) : NULL;
+    self->stream = arguments->stream != NULL ? g_object_ref(arguments->stream) : NULL;
+    self->ids = g_memdup2(arguments->ids, arguments->n_ids * sizeof *arguments->ids);
+    self->n_ids = arguments->n_ids;
     self->flag = arguments->flag;
     self->id = arguments->id;
     if (arguments->fd != NULL)
@@ -167,10 +172,10 @@ run_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancella
 }
 
 void
-query_call_start(QueryConnection *connection, QueryCallFunc run, gpointer tag, const QueryCallArguments *arguments,
-                 GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+query_call_start(gpointer source, QueryCallFunc run, gpointer tag, const QueryCallArguments *arguments, GCancellable *cancellable,
+                 GAsyncReadyCallback callback, gpointer user_data)
 {
-    g_autoptr(GTask) task = g_task_new(connection, cancellable, callback, user_data);
+    g_autoptr(GTask) task = g_task_new(source, cancellable, callback, user_data);
 
     g_task_set_source_tag(task, tag);
     g_task_set_check_cancellable(task, FALSE); /* the call itself says what became of it */
@@ -178,28 +183,35 @@ query_call_start(QueryConnection *connection, QueryCallFunc run, gpointer tag, c
     g_task_run_in_thread(task, run_in_thread);
 }
 
-QueryCall *
-query_call_finish(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error)
+gboolean
+query_call_take(QueryCall *self, gpointer object, GDestroyNotify destroy)
 {
-    g_return_val_if_fail(g_task_is_valid(result, connection), NULL);
+    self->object = object;
+    self->destroy = destroy;
+    return object != NULL;
+}
+
+QueryCall *
+query_call_finish(gpointer source, GAsyncResult *result, gpointer tag, GError **error)
+{
+    g_return_val_if_fail(g_task_is_valid(result, source), NULL);
     g_return_val_if_fail(g_async_result_is_tagged(result, tag), NULL);
 
     return g_task_propagate_boolean(G_TASK(result), error) ? g_task_get_task_data(G_TASK(result)) : NULL;
 }
 
-GVariant *
-query_call_finish_variant(QueryConnection *connection, GAsyncResult *result, gpointer tag, GError **error)
+gpointer
+query_call_finish_object(gpointer source, GAsyncResult *result, gpointer tag, GError **error)
 {
-    QueryCall *call = query_call_finish(connection, result, tag, error);
+    QueryCall *call = query_call_finish(source, result, tag, error);
 
-    return call != NULL ? g_steal_pointer(&call->variant) : NULL;
+    return call != NULL ? g_steal_pointer(&call->object) : NULL;
 }
 
-void
-query_call_return_boolean(GTask *task, gboolean ok, GError *error)
+gint64
+query_call_finish_number(gpointer source, GAsyncResult *result, gpointer tag, GError **error)
 {
-    if (ok)
-        g_task_return_boolean(task, TRUE);
-    else
-        g_task_return_error(task, error);
+    const QueryCall *call = query_call_finish(source, result, tag, error);
+
+    return call != NULL ? call->id : -1;
 }

@@ -8,10 +8,10 @@
 #include "client-lib/calls/query-call.h"
 
 static gboolean
-run_prepare(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_prepare(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->statement = query_connection_prepare(connection, call->language, call->text, cancellable, error);
-    return call->statement != NULL;
+    return query_call_take(call, query_connection_prepare(connection, call->language, call->text, cancellable, error),
+                           g_object_unref);
 }
 
 void
@@ -28,16 +28,14 @@ query_connection_prepare_async(QueryConnection *self, QueryLanguage language, co
 QueryStatement *
 query_connection_prepare_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_prepare_async, error);
-
-    return call != NULL ? g_steal_pointer(&call->statement) : NULL;
+    return query_call_finish_object(self, result, query_connection_prepare_async, error);
 }
 
 static gboolean
-run_prepare_update(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_prepare_update(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->statement = query_connection_prepare_update(connection, call->language, call->text, cancellable, error);
-    return call->statement != NULL;
+    return query_call_take(call, query_connection_prepare_update(connection, call->language, call->text, cancellable, error),
+                           g_object_unref);
 }
 
 void
@@ -54,13 +52,22 @@ query_connection_prepare_update_async(QueryConnection *self, QueryLanguage langu
 QueryStatement *
 query_connection_prepare_update_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_prepare_update_async, error);
+    return query_call_finish_object(self, result, query_connection_prepare_update_async, error);
+}
 
-    return call != NULL ? g_steal_pointer(&call->statement) : NULL;
+/* @call: (nullable) */
+static gboolean
+take_plan(QueryCall *call, char **sql, char **plan)
+{
+    if (call != NULL && sql != NULL)
+        *sql = g_steal_pointer(&call->sql);
+    if (call != NULL && plan != NULL)
+        *plan = g_steal_pointer(&call->plan);
+    return call != NULL;
 }
 
 static gboolean
-run_explain(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_explain(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_explain(connection, call->language, call->text, &call->sql, &call->plan, cancellable, error);
 }
@@ -79,17 +86,11 @@ query_connection_explain_async(QueryConnection *self, QueryLanguage language, co
 gboolean
 query_connection_explain_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_explain_async, error);
-
-    if (call != NULL && sql != NULL)
-        *sql = g_steal_pointer(&call->sql);
-    if (call != NULL && plan != NULL)
-        *plan = g_steal_pointer(&call->plan);
-    return call != NULL;
+    return take_plan(query_call_finish(self, result, query_connection_explain_async, error), sql, plan);
 }
 
 static gboolean
-run_analyze(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_analyze(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_analyze(connection, call->language, call->text, &call->sql, &call->plan, cancellable, error);
 }
@@ -108,17 +109,11 @@ query_connection_analyze_async(QueryConnection *self, QueryLanguage language, co
 gboolean
 query_connection_analyze_finish(QueryConnection *self, GAsyncResult *result, char **sql, char **plan, GError **error)
 {
-    QueryCall *call = query_call_finish(self, result, query_connection_analyze_async, error);
-
-    if (call != NULL && sql != NULL)
-        *sql = g_steal_pointer(&call->sql);
-    if (call != NULL && plan != NULL)
-        *plan = g_steal_pointer(&call->plan);
-    return call != NULL;
+    return take_plan(query_call_finish(self, result, query_connection_analyze_async, error), sql, plan);
 }
 
 static gboolean
-run_import(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_import(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_import(connection, call->fd, call->format, call->options, query_call_get_progress(call), call->progress,
                                    &call->n_rows, cancellable, error);
@@ -154,7 +149,7 @@ query_connection_import_finish(QueryConnection *self, GAsyncResult *result, guin
 }
 
 static gboolean
-run_dump(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_dump(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_dump(connection, call->fd, call->format, call->options, query_call_get_progress(call), call->progress,
                                  &call->n_rows, cancellable, error);
@@ -190,7 +185,7 @@ query_connection_dump_finish(QueryConnection *self, GAsyncResult *result, guint6
 }
 
 static gboolean
-run_export(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_export(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_export(connection, call->language, call->text, call->format, call->fd, call->options, &call->n_rows,
                                    &call->n_bytes, cancellable, error);
@@ -223,7 +218,7 @@ query_connection_export_finish(QueryConnection *self, GAsyncResult *result, guin
 }
 
 static gboolean
-run_backup(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_backup(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_backup(connection, call->fd, query_call_get_progress(call), call->progress, cancellable, error);
 }
@@ -249,7 +244,7 @@ query_connection_backup_finish(QueryConnection *self, GAsyncResult *result, GErr
 }
 
 static gboolean
-run_restore(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_restore(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_restore_full(connection, call->fd, call->flag, query_call_get_progress(call), call->progress,
                                          &call->messages, cancellable, error);
@@ -283,7 +278,7 @@ query_connection_restore_finish(QueryConnection *self, GAsyncResult *result, cha
 }
 
 static gboolean
-run_check(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_check(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_check(connection, call->flag, &call->messages, cancellable, error);
 }
@@ -312,7 +307,7 @@ query_connection_check_finish(QueryConnection *self, GAsyncResult *result, char 
 }
 
 static gboolean
-run_optimize(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_optimize(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_optimize(connection, call->flag, cancellable, error);
 }
@@ -334,7 +329,7 @@ query_connection_optimize_finish(QueryConnection *self, GAsyncResult *result, GE
 }
 
 static gboolean
-run_reload(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_reload(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_reload(connection, cancellable, error);
 }
@@ -354,7 +349,7 @@ query_connection_reload_finish(QueryConnection *self, GAsyncResult *result, GErr
 }
 
 static gboolean
-run_set_full_text(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_set_full_text(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_set_full_text(connection, call->options, cancellable, error);
 }
@@ -377,10 +372,9 @@ query_connection_set_full_text_finish(QueryConnection *self, GAsyncResult *resul
 }
 
 static gboolean
-run_get_stats(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_get_stats(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->variant = query_connection_get_stats(connection, cancellable, error);
-    return call->variant != NULL;
+    return query_call_take(call, query_connection_get_stats(connection, cancellable, error), (GDestroyNotify) g_variant_unref);
 }
 
 void
@@ -394,14 +388,13 @@ query_connection_get_stats_async(QueryConnection *self, GCancellable *cancellabl
 GVariant *
 query_connection_get_stats_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    return query_call_finish_variant(self, result, query_connection_get_stats_async, error);
+    return query_call_finish_object(self, result, query_connection_get_stats_async, error);
 }
 
 static gboolean
-run_get_limits(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_get_limits(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->variant = query_connection_get_limits(connection, cancellable, error);
-    return call->variant != NULL;
+    return query_call_take(call, query_connection_get_limits(connection, cancellable, error), (GDestroyNotify) g_variant_unref);
 }
 
 void
@@ -416,14 +409,13 @@ query_connection_get_limits_async(QueryConnection *self, GCancellable *cancellab
 GVariant *
 query_connection_get_limits_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    return query_call_finish_variant(self, result, query_connection_get_limits_async, error);
+    return query_call_finish_object(self, result, query_connection_get_limits_async, error);
 }
 
 static gboolean
-run_list_queries(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_list_queries(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->variant = query_connection_list_queries(connection, cancellable, error);
-    return call->variant != NULL;
+    return query_call_take(call, query_connection_list_queries(connection, cancellable, error), (GDestroyNotify) g_variant_unref);
 }
 
 void
@@ -438,11 +430,11 @@ query_connection_list_queries_async(QueryConnection *self, GCancellable *cancell
 GVariant *
 query_connection_list_queries_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    return query_call_finish_variant(self, result, query_connection_list_queries_async, error);
+    return query_call_finish_object(self, result, query_connection_list_queries_async, error);
 }
 
 static gboolean
-run_cancel_query(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_cancel_query(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
     return query_connection_cancel_query(connection, (guint64) call->id, cancellable, error);
 }
@@ -464,10 +456,10 @@ query_connection_cancel_query_finish(QueryConnection *self, GAsyncResult *result
 }
 
 static gboolean
-run_get_daemon_property(QueryCall *call, QueryConnection *connection, GCancellable *cancellable, GError **error)
+run_get_daemon_property(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->variant = query_connection_get_daemon_property(connection, call->text, cancellable, error);
-    return call->variant != NULL;
+    return query_call_take(call, query_connection_get_daemon_property(connection, call->text, cancellable, error),
+                           (GDestroyNotify) g_variant_unref);
 }
 
 void
@@ -484,5 +476,5 @@ query_connection_get_daemon_property_async(QueryConnection *self, const char *na
 GVariant *
 query_connection_get_daemon_property_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    return query_call_finish_variant(self, result, query_connection_get_daemon_property_async, error);
+    return query_call_finish_object(self, result, query_connection_get_daemon_property_async, error);
 }

@@ -245,41 +245,10 @@ query_store_remove(const char *name, gboolean deletes_data, GCancellable *cancel
 
 /* Async forms ------------------------------------------------------------------------------------------------------------ */
 
-typedef struct Call {
-    char *name;
-    gboolean deletes_data;
-} Call;
-
-static void
-call_free(gpointer data)
+static gboolean
+run_create(QueryCall *call, gpointer source, GCancellable *cancellable, GError **error)
 {
-    Call *self = data;
-
-    g_free(self->name);
-    g_free(self);
-}
-
-static void
-start(gpointer tag, const char *name, gboolean deletes_data, GTaskThreadFunc func, GCancellable *cancellable,
-      GAsyncReadyCallback callback, gpointer user_data)
-{
-    g_autoptr(GTask) task = g_task_new(NULL, cancellable, callback, user_data);
-    Call *call = g_new0(Call, 1);
-
-    call->name = g_strdup(name);
-    call->deletes_data = deletes_data;
-    g_task_set_source_tag(task, tag);
-    g_task_set_task_data(task, call, call_free);
-    g_task_run_in_thread(task, func);
-}
-
-static void
-create_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
-{
-    GError *error = NULL;
-    gboolean ok = query_store_create(((const Call *) task_data)->name, NULL, cancellable, &error);
-
-    query_call_return_boolean(task, ok, error);
+    return query_store_create(call->text, NULL, cancellable, error);
 }
 
 void
@@ -287,25 +256,20 @@ query_store_create_async(const char *name, GCancellable *cancellable, GAsyncRead
 {
     g_return_if_fail(name != NULL);
 
-    start(query_store_create_async, name, FALSE, create_in_thread, cancellable, callback, user_data);
+    query_call_start(NULL, run_create, query_store_create_async, &(QueryCallArguments){ .text = name }, cancellable, callback,
+                     user_data);
 }
 
 gboolean
 query_store_create_finish(GAsyncResult *result, GError **error)
 {
-    g_return_val_if_fail(g_task_is_valid(result, NULL), FALSE);
-
-    return g_task_propagate_boolean(G_TASK(result), error);
+    return query_call_finish(NULL, result, query_store_create_async, error) != NULL;
 }
 
-static void
-remove_in_thread(GTask *task, gpointer source_object, gpointer task_data, GCancellable *cancellable)
+static gboolean
+run_remove(QueryCall *call, gpointer source, GCancellable *cancellable, GError **error)
 {
-    const Call *call = task_data;
-    GError *error = NULL;
-    gboolean ok = query_store_remove(call->name, call->deletes_data, cancellable, &error);
-
-    query_call_return_boolean(task, ok, error);
+    return query_store_remove(call->text, call->flag, cancellable, error);
 }
 
 void
@@ -314,13 +278,12 @@ query_store_remove_async(const char *name, gboolean deletes_data, GCancellable *
 {
     g_return_if_fail(name != NULL);
 
-    start(query_store_remove_async, name, deletes_data, remove_in_thread, cancellable, callback, user_data);
+    query_call_start(NULL, run_remove, query_store_remove_async, &(QueryCallArguments){ .text = name, .flag = deletes_data },
+                     cancellable, callback, user_data);
 }
 
 gboolean
 query_store_remove_finish(GAsyncResult *result, GError **error)
 {
-    g_return_val_if_fail(g_task_is_valid(result, NULL), FALSE);
-
-    return g_task_propagate_boolean(G_TASK(result), error);
+    return query_call_finish(NULL, result, query_store_remove_async, error) != NULL;
 }

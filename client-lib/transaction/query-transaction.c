@@ -381,18 +381,20 @@ on_request_done(GTask *inner, QueryRequest *request)
     g_task_return_boolean(inner, TRUE);
 }
 
-/* @task: (transfer full). @request: (transfer full) (nullable): *error is set, and consumed */
+/* @request: (transfer full) (nullable): *error is set, and consumed. @tag: the address of the async function */
 static void
-run_async(QueryTransaction *self, GTask *task, QueryRequest *request, GError **error)
+run_async(QueryTransaction *self, QueryRequest *request, GError **error, gpointer tag, GCancellable *cancellable,
+          GAsyncReadyCallback callback, gpointer user_data)
 {
-    g_autoptr(GTask) owned = task;
+    g_autoptr(GTask) task = g_task_new(self, cancellable, callback, user_data);
     g_autoptr(GTask) inner = NULL;
 
+    g_task_set_source_tag(task, tag);
     if (request == NULL) {
         g_task_return_error(task, g_steal_pointer(error));
         return;
     }
-    inner = g_task_new(self, g_task_get_cancellable(task), on_run, g_steal_pointer(&owned));
+    inner = g_task_new(self, cancellable, on_run, g_steal_pointer(&task));
     query_request_run_async(request, inner, on_request_done, error);
 }
 
@@ -401,14 +403,12 @@ query_transaction_query_async(QueryTransaction *self, QueryLanguage language, co
                               GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_query_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, &error), &error);
+    run_async(self, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, &error), &error,
+              query_transaction_query_async, cancellable, callback, user_data);
 }
 
 QueryCursor *
@@ -424,14 +424,12 @@ query_transaction_update_async(QueryTransaction *self, QueryLanguage language, c
                                GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_update_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, &error), &error);
+    run_async(self, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, &error), &error,
+              query_transaction_update_async, cancellable, callback, user_data);
 }
 
 gint64
@@ -447,14 +445,12 @@ query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage l
                                          GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_update_returning_async);
-    run_async(self, task, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, &error), &error);
+    run_async(self, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, &error), &error,
+              query_transaction_update_returning_async, cancellable, callback, user_data);
 }
 
 QueryCursor *
@@ -465,25 +461,17 @@ query_transaction_update_returning_finish(QueryTransaction *self, GAsyncResult *
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-static void
-prepare_async(QueryTransaction *self, gboolean writes, QueryLanguage language, const char *text, gpointer tag,
-              GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
-{
-    GTask *task = g_task_new(self, cancellable, callback, user_data);
-    GError *error = NULL;
-
-    g_task_set_source_tag(task, tag);
-    run_async(self, task, create_request(self, QUERY_REQUEST_PREPARE, writes, language, text, NULL, &error), &error);
-}
-
 void
 query_transaction_prepare_async(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                 GAsyncReadyCallback callback, gpointer user_data)
 {
+    GError *error = NULL;
+
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    prepare_async(self, FALSE, language, text, query_transaction_prepare_async, cancellable, callback, user_data);
+    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, FALSE, language, text, NULL, &error), &error,
+              query_transaction_prepare_async, cancellable, callback, user_data);
 }
 
 QueryStatement *
@@ -498,10 +486,13 @@ void
 query_transaction_prepare_update_async(QueryTransaction *self, QueryLanguage language, const char *text, GCancellable *cancellable,
                                        GAsyncReadyCallback callback, gpointer user_data)
 {
+    GError *error = NULL;
+
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    prepare_async(self, TRUE, language, text, query_transaction_prepare_update_async, cancellable, callback, user_data);
+    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, TRUE, language, text, NULL, &error), &error,
+              query_transaction_prepare_update_async, cancellable, callback, user_data);
 }
 
 QueryStatement *
@@ -517,14 +508,12 @@ query_transaction_execute_async(QueryTransaction *self, QueryStatement *statemen
                                 GAsyncReadyCallback callback, gpointer user_data)
 {
     GError *error = NULL;
-    GTask *task;
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(QUERY_IS_STATEMENT(statement));
 
-    task = g_task_new(self, cancellable, callback, user_data);
-    g_task_set_source_tag(task, query_transaction_execute_async);
-    run_async(self, task, create_request_of_statement(self, statement, &error), &error);
+    run_async(self, create_request_of_statement(self, statement, &error), &error, query_transaction_execute_async, cancellable,
+              callback, user_data);
 }
 
 QueryCursor *
@@ -535,23 +524,15 @@ query_transaction_execute_finish(QueryTransaction *self, GAsyncResult *result, G
     return g_task_propagate_pointer(G_TASK(result), error);
 }
 
-static void
-end_async(QueryTransaction *self, QueryRequestKind kind, gpointer tag, GCancellable *cancellable, GAsyncReadyCallback callback,
-          gpointer user_data)
-{
-    GTask *task = g_task_new(self, cancellable, callback, user_data);
-    GError *error = NULL;
-
-    g_task_set_source_tag(task, tag);
-    run_async(self, task, create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error);
-}
-
 void
 query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
+    GError *error = NULL;
+
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    end_async(self, QUERY_REQUEST_COMMIT, query_transaction_commit_async, cancellable, callback, user_data);
+    run_async(self, create_request(self, QUERY_REQUEST_COMMIT, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error,
+              query_transaction_commit_async, cancellable, callback, user_data);
 }
 
 gboolean
@@ -566,9 +547,12 @@ void
 query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellable, GAsyncReadyCallback callback,
                                  gpointer user_data)
 {
+    GError *error = NULL;
+
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    end_async(self, QUERY_REQUEST_ROLLBACK, query_transaction_rollback_async, cancellable, callback, user_data);
+    run_async(self, create_request(self, QUERY_REQUEST_ROLLBACK, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error,
+              query_transaction_rollback_async, cancellable, callback, user_data);
 }
 
 gboolean
