@@ -115,17 +115,14 @@ drop_graph(QhttpExchange *exchange)
 {
     g_autofree char *graph = NULL;
     g_autofree char *text = NULL;
-    g_autoptr(GError) error = NULL;
     QueryConnection *connection;
     const char *graphs[2] = { NULL, NULL };
 
     if (!check_writing(exchange) || !find_graph(exchange, &graph))
         return;
-    connection = qhttp_service_get_connection(exchange->service, &error);
-    if (connection == NULL) {
-        qhttp_exchange_fail_with(exchange, error);
+    connection = qhttp_service_connect(exchange);
+    if (connection == NULL)
         return;
-    }
     graphs[0] = graph;
     if (!qhttp_set_scope(exchange, connection, graphs, NULL)) /* says whether it can stand between '<' and '>' */
         return;
@@ -245,22 +242,14 @@ on_asked(GObject *source, GAsyncResult *result, gpointer user_data)
 static void
 ask_for_graph(Upload *upload)
 {
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_service_get_connection(upload->exchange->service, &error);
+    QueryConnection *connection = qhttp_service_connect(upload->exchange);
     GVariantBuilder parameters = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
+    if (connection == NULL || !qhttp_set_scope(upload->exchange, connection, NULL, NULL)) {
+        upload_free(upload);
+        return;
+    }
     g_variant_builder_add(&parameters, "{sv}", "$graph", g_variant_new("(sss)", upload->graph, "@id", ""));
-    if (connection == NULL) {
-        g_variant_builder_clear(&parameters);
-        qhttp_exchange_fail_with(upload->exchange, error);
-        upload_free(upload);
-        return;
-    }
-    if (!qhttp_set_scope(upload->exchange, connection, NULL, NULL)) {
-        g_variant_builder_clear(&parameters);
-        upload_free(upload);
-        return;
-    }
     query_connection_query_async(connection, QUERY_LANGUAGE_SPARQL, IS_THERE, g_variant_builder_end(&parameters),
                                  upload->exchange->cancellable, on_asked, upload);
 }

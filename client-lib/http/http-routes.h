@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <query-client.h>
+
 #include "client-lib/http/http-exchange.h"
 
 #define QHTTP_SPARQL_PATH "/sparql"
@@ -31,6 +33,9 @@ void qhttp_handle_ticket(QhttpExchange *exchange);
 void qhttp_handle_login(QhttpExchange *exchange);
 /* The workbench for a browser, what there is for others */
 void qhttp_handle_index(QhttpExchange *exchange);
+
+/* (nullable): the statement of Explain or of a watched result; NULL: answered */
+const char *qhttp_get_statement(QhttpExchange *exchange, QueryLanguage *ret_language);
 
 /* Answers with a file of the workbench, or that there is none. */
 void qhttp_send_page(QhttpExchange *exchange, const char *name);

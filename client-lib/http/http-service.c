@@ -79,6 +79,26 @@ qhttp_service_get_connection(QhttpService *self, GError **error)
     return self->connection;
 }
 
+QueryConnection *
+qhttp_service_connect(QhttpExchange *exchange)
+{
+    g_autoptr(GError) error = NULL;
+    QueryConnection *connection = qhttp_service_get_connection(exchange->service, &error);
+
+    if (connection == NULL)
+        qhttp_exchange_fail_with(exchange, error);
+    return connection;
+}
+
+QueryConnection *
+qhttp_service_connect_for_update(QhttpExchange *exchange)
+{
+    if (exchange->service->options.may_write)
+        return qhttp_service_connect(exchange);
+    qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
+    return NULL;
+}
+
 guint64
 qhttp_service_get_generation(const QhttpService *self)
 {

@@ -34,6 +34,10 @@ void qhttp_service_refuse(QhttpExchange *exchange, guint status, QhttpLimit limi
 /* Connects if need be. Base and dataset are those of the last call: qhttp_set_scope().
  * (transfer none) (nullable): NULL with @error set */
 QueryConnection *qhttp_service_get_connection(QhttpService *self, GError **error);
+/* The same for @exchange, which is answered where there is none. */
+QueryConnection *qhttp_service_connect(QhttpExchange *exchange);
+/* The same for an update, which a server without --read-write refuses. */
+QueryConnection *qhttp_service_connect_for_update(QhttpExchange *exchange);
 
 /* The latest generation of the store that was seen; 0: none. A result that is read from now on is not older. */
 guint64 qhttp_service_get_generation(const QhttpService *self);

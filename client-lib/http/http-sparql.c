@@ -2,7 +2,6 @@
 /*
  * SPARQL 1.1 Protocol: queries by GET and POST, updates by POST, each in all its forms.
  */
-#include <string.h>
 
 #include "client-lib/http/http-result.h"
 #include "client-lib/http/http-routes.h"
@@ -115,20 +114,11 @@ run_update(QhttpExchange *exchange, const char *text)
 {
     g_autofree const char **default_graphs = qhttp_form_list(exchange->form, "using-graph-uri");
     g_autofree const char **named_graphs = qhttp_form_list(exchange->form, "using-named-graph-uri");
-    g_autoptr(GError) error = NULL;
     g_autoptr(QueryBatch) batch = NULL;
     QueryConnection *connection;
 
-    if (!qhttp_service_get_options(exchange->service)->may_write) {
-        qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
-        return;
-    }
-    connection = qhttp_service_get_connection(exchange->service, &error);
-    if (connection == NULL) {
-        qhttp_exchange_fail_with(exchange, error);
-        return;
-    }
-    if (!qhttp_set_scope(exchange, connection, default_graphs, named_graphs))
+    connection = qhttp_service_connect_for_update(exchange);
+    if (connection == NULL || !qhttp_set_scope(exchange, connection, default_graphs, named_graphs))
         return;
     batch = query_connection_create_batch(connection);
     query_batch_add(batch, QUERY_LANGUAGE_SPARQL, text, NULL);

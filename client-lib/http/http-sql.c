@@ -136,14 +136,9 @@ static void
 run_update(QhttpExchange *exchange, const char *text, GVariant *parameters)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection = qhttp_service_get_connection(exchange->service, &error);
+    QueryConnection *connection = qhttp_service_connect_for_update(exchange);
 
-    if (!qhttp_service_get_options(exchange->service)->may_write)
-        qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
-    else if (connection == NULL)
-        qhttp_exchange_fail_with(exchange, error);
-    else
+    if (connection != NULL)
         query_connection_update_async(connection, QUERY_LANGUAGE_SQL, text, owned, exchange->cancellable, on_updated,
                                       qhttp_exchange_ref(exchange));
 }
@@ -217,57 +212,41 @@ qhttp_handle_sql(QhttpExchange *exchange)
 
 /* --- Explain ---------------------------------------------------------------------------------------------------------------- */
 
-typedef struct Explained {
-    QueryLanguage language;
-    char *text;
-    char *sql;
-    char *plan;
-    bool is_run; /* the statement is run, for its times */
-} Explained;
-
-static void
-explained_free(gpointer data)
+const char *
+qhttp_get_statement(QhttpExchange *exchange, QueryLanguage *ret_language)
 {
-    Explained *self = data;
+    const char *query = qhttp_form_get(exchange->form, "query");
+    const char *sql = qhttp_form_get(exchange->form, "sql");
 
-    g_free(self->text);
-    g_free(self->sql);
-    g_free(self->plan);
-    g_free(self);
-}
-
-static void
-explain_in_thread(GTask *task, gpointer source, gpointer task_data, GCancellable *cancellable)
-{
-    Explained *self = task_data;
-    GError *error = NULL;
-    gboolean is_done = self->is_run
-                           ? query_connection_analyze(source, self->language, self->text, &self->sql, &self->plan, NULL, &error)
-                           : query_connection_explain(source, self->language, self->text, &self->sql, &self->plan, NULL, &error);
-
-    if (is_done)
-        g_task_return_boolean(task, TRUE);
-    else
-        g_task_return_error(task, error);
+    if ((query != NULL) == (sql != NULL)) {
+        qhttp_exchange_fail(exchange, 400, "one parameter is needed: 'query' in SPARQL, or 'sql'");
+        return NULL;
+    }
+    *ret_language = query != NULL ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL;
+    return query != NULL ? query : sql;
 }
 
 static void
 on_explained(GObject *source, GAsyncResult *result, gpointer user_data)
 {
     g_autoptr(QhttpExchange) exchange = user_data;
-    const Explained *explained = g_task_get_task_data(G_TASK(result));
+    QueryConnection *connection = QUERY_CONNECTION(source);
+    g_autofree char *sql = NULL;
+    g_autofree char *plan = NULL;
     g_autoptr(GError) error = NULL;
     GString *body;
 
-    if (!g_task_propagate_boolean(G_TASK(result), &error)) {
+    if (!(g_async_result_is_tagged(result, query_connection_analyze_async)
+              ? query_connection_analyze_finish(connection, result, &sql, &plan, &error)
+              : query_connection_explain_finish(connection, result, &sql, &plan, &error))) {
         if (!qhttp_exchange_is_gone(exchange))
             qhttp_exchange_fail_with(exchange, error);
         return;
     }
     body = g_string_new("{\"sql\":");
-    qw_text_put_json_text(body, explained->sql, strlen(explained->sql));
+    qw_text_put_json_text(body, sql, strlen(sql));
     g_string_append(body, ",\"plan\":");
-    qw_text_put_json_text(body, explained->plan, strlen(explained->plan));
+    qw_text_put_json_text(body, plan, strlen(plan));
     qhttp_exchange_respond(exchange, 200, "application/json", g_string_append(body, "}\n"));
 }
 
@@ -276,11 +255,9 @@ qhttp_handle_explain(QhttpExchange *exchange)
 {
     g_autofree char *type = qhttp_exchange_get_content_type(exchange, NULL);
     bool is_form = g_strcmp0(type, "application/x-www-form-urlencoded") == 0;
-    g_autoptr(GError) error = NULL;
-    g_autoptr(GTask) task = NULL;
     QueryConnection *connection;
-    const char *query, *sql;
-    Explained *explained;
+    QueryLanguage language;
+    const char *text;
 
     if (!qhttp_exchange_has_method(exchange, "GET") && !qhttp_exchange_has_method(exchange, "POST")) {
         qhttp_exchange_fail_method(exchange);
@@ -290,23 +267,16 @@ qhttp_handle_explain(QhttpExchange *exchange)
         qhttp_exchange_fail(exchange, 400, "the body is not encoded as a form");
         return;
     }
-    query = qhttp_form_get(exchange->form, "query");
-    sql = qhttp_form_get(exchange->form, "sql");
-    if ((query != NULL) == (sql != NULL)) {
-        qhttp_exchange_fail(exchange, 400, "one parameter is needed: 'query' in SPARQL, or 'sql'");
+    text = qhttp_get_statement(exchange, &language);
+    if (text == NULL)
         return;
-    }
-    connection = qhttp_service_get_connection(exchange->service, &error);
-    if (connection == NULL) {
-        qhttp_exchange_fail_with(exchange, error);
+    connection = qhttp_service_connect(exchange);
+    if (connection == NULL)
         return;
-    }
-
-    explained = g_new0(Explained, 1);
-    *explained = (Explained){ .language = query != NULL ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL,
-                              .text = g_strdup(query != NULL ? query : sql),
-                              .is_run = g_strcmp0(qhttp_form_get(exchange->form, "analyze"), "true") == 0 };
-    task = g_task_new(connection, exchange->cancellable, on_explained, qhttp_exchange_ref(exchange));
-    g_task_set_task_data(task, explained, explained_free);
-    g_task_run_in_thread(task, explain_in_thread);
+    if (g_strcmp0(qhttp_form_get(exchange->form, "analyze"), "true") == 0)
+        query_connection_analyze_async(connection, language, text, exchange->cancellable, on_explained,
+                                       qhttp_exchange_ref(exchange));
+    else
+        query_connection_explain_async(connection, language, text, exchange->cancellable, on_explained,
+                                       qhttp_exchange_ref(exchange));
 }

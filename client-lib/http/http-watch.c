@@ -110,26 +110,17 @@ can_watch(QhttpExchange *exchange)
 void
 qhttp_handle_watch(QhttpExchange *exchange)
 {
-    const char *query = qhttp_form_get(exchange->form, "query");
-    const char *sql = qhttp_form_get(exchange->form, "sql");
-    g_autoptr(GError) error = NULL;
-    QueryConnection *connection;
+    QueryLanguage language;
+    const char *text = qhttp_get_statement(exchange, &language);
+    QueryConnection *connection = text != NULL ? qhttp_service_connect(exchange) : NULL;
     Watch *self;
 
-    if ((query != NULL) == (sql != NULL)) {
-        qhttp_exchange_fail(exchange, 400, "one parameter is needed: 'query' in SPARQL, or 'sql'");
+    if (connection == NULL)
         return;
-    }
-    connection = qhttp_service_get_connection(exchange->service, &error);
-    if (connection == NULL) {
-        qhttp_exchange_fail_with(exchange, error);
-        return;
-    }
     if (!qhttp_set_scope(exchange, connection, NULL, NULL) || !can_watch(exchange))
         return;
 
     self = g_new0(Watch, 1);
     self->exchange = qhttp_exchange_ref(exchange);
-    query_connection_subscribe_async(connection, query != NULL ? QUERY_LANGUAGE_SPARQL : QUERY_LANGUAGE_SQL,
-                                     query != NULL ? query : sql, exchange->cancellable, on_subscribed, self);
+    query_connection_subscribe_async(connection, language, text, exchange->cancellable, on_subscribed, self);
 }
