@@ -7,8 +7,6 @@
  */
 #include "client-lib/query-connection-private.h"
 
-#include <string.h>
-
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/core/query-store-name.h"

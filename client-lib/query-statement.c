@@ -7,7 +7,6 @@
  * Invariant: at most one cursor refers to a statement; the cursor holds the reference, `cursor` here is a plain pointer
  * that take_back() clears.
  */
-#include <string.h>
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-pipeline.h"

@@ -228,8 +228,9 @@ qad_schema_init(struct ArrowSchema *schema, const char *format, const char *name
     schema->release = release_schema;
 }
 
-void
-qad_field_give(const QadField *field, struct ArrowSchema *ret_schema)
+/* The schema of @field alone. */
+static void
+give_field(const QadField *field, struct ArrowSchema *ret_schema)
 {
     guint n = count(field->children);
 
@@ -237,7 +238,7 @@ qad_field_give(const QadField *field, struct ArrowSchema *ret_schema)
     if (field->required)
         ret_schema->flags = 0;
     for (guint i = 0; i < n; i++)
-        qad_field_give(&field->children[i], ret_schema->children[i]);
+        give_field(&field->children[i], ret_schema->children[i]);
 }
 
 void
@@ -300,6 +301,6 @@ give_array(QadNode *self, struct ArrowArray *array)
 void
 qad_node_give(QadNode *self, struct ArrowSchema *ret_schema, struct ArrowArray *ret_batch)
 {
-    qad_field_give(self->field, ret_schema);
+    give_field(self->field, ret_schema);
     give_array(self, ret_batch);
 }

@@ -34,8 +34,6 @@ void qad_node_add_member(QadNode *self, guint index);
 /* The whole as a batch with its schema. @self: (transfer full): a struct */
 void qad_node_give(QadNode *self, struct ArrowSchema *ret_schema, struct ArrowArray *ret_batch);
 
-/* The schema of @field alone. */
-void qad_field_give(const QadField *field, struct ArrowSchema *ret_schema);
 /* @format: copied; so many children, which are to be filled */
 void qad_schema_init(struct ArrowSchema *schema, const char *format, const char *name, gsize n_children);
 /* Without metadata. */

@@ -5,7 +5,6 @@
  * There is one catalog, "main", with one schema without a name. A transaction has one open cursor, so each list is read whole
  * before what is in its elements.
  */
-#include <string.h>
 
 #include "client-lib/adbc/adbc-build.h"
 #include "client-lib/adbc/adbc-driver.h"

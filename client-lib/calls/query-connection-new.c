@@ -4,7 +4,7 @@
  *
  * Place: GAsyncInitable's own functions do the work.
  */
-#include "client-lib/calls/query-call.h"
+#include "client-lib/query-client.h"
 
 void
 query_connection_new_for_store_async(const char *store, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)

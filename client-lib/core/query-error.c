@@ -7,8 +7,6 @@
  */
 #include "client-lib/core/query-error.h"
 
-#include <string.h>
-
 G_STATIC_ASSERT((int) QUERY_ERROR_SYNTAX == (int) QW_ERROR_SYNTAX);
 G_STATIC_ASSERT((int) QUERY_ERROR_UNSUPPORTED == (int) QW_ERROR_UNSUPPORTED);
 G_STATIC_ASSERT((int) QUERY_ERROR_BAD_PARAMETER == (int) QW_ERROR_BAD_PARAMETER);

@@ -9,8 +9,8 @@
 #include "client-lib/direct-module/direct-private.h"
 
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/wire/wire-page-writer.h"
 #include "daemon/base/error.h"
-#include "daemon/read/bind.h"
 #include "daemon/read/run.h"
 
 /* The first page is small, so that the first row is there early; a look-up by key fits into it. */

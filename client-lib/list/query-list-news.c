@@ -7,7 +7,6 @@
  * Invariant: what is not known to be a change of single rows in memory is a change of anything. So is any change, once parts of
  * the list are of different generations.
  */
-#include "client-lib/core/query-value.h"
 #include "client-lib/list/query-list-private.h"
 
 /* More are read with everything else. */

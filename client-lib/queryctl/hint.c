@@ -57,8 +57,8 @@ qctl_place_show(const char *text, guint line, guint column)
 /* Names ---------------------------------------------------------------------------------------------------------------- */
 
 /* Optimal string alignment, over three rows of its table. */
-guint
-qctl_distance(const char *a, const char *b)
+static guint
+get_distance(const char *a, const char *b)
 {
     gsize n_a = strlen(a), n_b = strlen(b);
     guint rows[3][MAX_CHARACTERS + 1];
@@ -87,7 +87,7 @@ qctl_distance(const char *a, const char *b)
 void
 qctl_suggestion_try(QctlSuggestion *self, const char *name)
 {
-    guint distance = qctl_distance(self->typed, name);
+    guint distance = get_distance(self->typed, name);
 
     if (distance > MAX_DISTANCE || distance * 2 >= strlen(name))
         return;

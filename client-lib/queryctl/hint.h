@@ -18,9 +18,6 @@
  */
 char *qctl_place_show(const char *text, guint line, guint column);
 
-/* Changes of one character (another, one more, one less, two swapped) from @a to @b. ASCII. */
-guint qctl_distance(const char *a, const char *b);
-
 typedef struct QctlSuggestion {
     const char *typed;
     const char *best; /* (nullable): so far */

@@ -51,12 +51,6 @@ qctl_output_free(QctlOutput *self)
     return NULL;
 }
 
-guint64
-qctl_output_get_n_rows(const QctlOutput *self)
-{
-    return self->n_rows;
-}
-
 static void
 put_markdown(const QwValue *cell, const char *null_text, GString *out)
 {

@@ -44,5 +44,3 @@ bool qctl_output_put(QctlOutput *self, const QwValue *cells, GError **error);
  * Writes what is left, and flushes.
  */
 bool qctl_output_finish(QctlOutput *self, bool complete, GError **error);
-
-guint64 qctl_output_get_n_rows(const QctlOutput *self);

@@ -4,7 +4,6 @@
  *
  * Place: part of QueryResource. Storing is one update; reading is one query, whose rows are triples.
  */
-#include <string.h>
 
 #include "client-lib/rdf/query-resource-private.h"
 #include "client-lib/rdf/query-term.h"

@@ -4,7 +4,6 @@
  *
  * Place: internal to the module.
  */
-#include <string.h>
 
 #include "client-lib/remote-module/remote-private.h"
 

@@ -76,12 +76,6 @@ span_dbus(const uint8_t *p, size_t n_bytes)
 }
 
 bool
-qw_text_is_dbus_string(const char *text, size_t n_bytes)
-{
-    return span_dbus((const uint8_t *) text, n_bytes) == n_bytes;
-}
-
-bool
 qw_text_append_lossy(GString *out, const char *text, size_t n_bytes)
 {
     size_t good = 0;

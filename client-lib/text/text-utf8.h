@@ -18,22 +18,12 @@
 size_t qw_text_span_utf8(const char *text, size_t n_bytes);
 
 /**
- * qw_text_is_dbus_string:
- * @text: bytes
- *
- * sd-bus refuses more than invalid UTF-8: NUL, and the non-characters U+FDD0–U+FDEF and U+xxFFFE, U+xxFFFF (-EINVAL, which
- * spoils the whole message).
- *
- * Returns: true when D-Bus can carry @text as a string
- */
-bool qw_text_is_dbus_string(const char *text, size_t n_bytes);
-
-/**
  * qw_text_append_lossy:
  * @out: gets a text that D-Bus can carry
  * @text: bytes
  *
- * Appends @text with U+FFFD in place of each byte that is not UTF-8, each NUL and each non-character.
+ * Appends @text with U+FFFD in place of each byte that is not UTF-8, each NUL and each non-character. sd-bus refuses these
+ * (U+FDD0–U+FDEF, U+xxFFFE, U+xxFFFF) with -EINVAL, which spoils the whole message.
  *
  * Returns: true when something was replaced
  */

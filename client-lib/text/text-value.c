@@ -182,8 +182,8 @@ csv_needs_quotes(const char *data, size_t n_bytes)
            g_str_has_prefix(data, QW_TEXT_CAST_PREFIX);
 }
 
-void
-qw_text_put_csv_text(GString *out, const char *data, size_t n_bytes)
+static void
+put_csv_text(GString *out, const char *data, size_t n_bytes)
 {
     size_t plain = span_plain(data, n_bytes, IN_CSV);
 
@@ -207,7 +207,7 @@ qw_text_put_csv_text(GString *out, const char *data, size_t n_bytes)
         qw_text_put_bytes(out, data, n_bytes);
 }
 
-static const Dialect csv_dialect = { "", "X'", "'", qw_text_put_csv_text };
+static const Dialect csv_dialect = { "", "X'", "'", put_csv_text };
 
 void
 qw_text_put_csv(GString *out, const QwValue *value)
@@ -218,7 +218,7 @@ qw_text_put_csv(GString *out, const QwValue *value)
 void
 qw_text_put_csv_name(GString *out, const char *name)
 {
-    put_name(out, name, qw_text_put_csv_text);
+    put_name(out, name, put_csv_text);
 }
 
 /* TSV ------------------------------------------------------------------------------------------------------------------ */
@@ -257,8 +257,8 @@ put_tsv_escaped(GString *out, const char *data, size_t n_bytes, bool quoted)
     }
 }
 
-void
-qw_text_put_tsv_text(GString *out, const char *data, size_t n_bytes)
+static void
+put_tsv_text(GString *out, const char *data, size_t n_bytes)
 {
     bool quoted = n_bytes > 0 && (data[0] == '"' || is_like_number(data, n_bytes) || starts_with_bom(data, n_bytes));
 
@@ -274,7 +274,7 @@ qw_text_put_tsv_text(GString *out, const char *data, size_t n_bytes)
         qw_text_put_char(out, '"');
 }
 
-static const Dialect tsv_dialect = { "\\N", "\\x", "", qw_text_put_tsv_text };
+static const Dialect tsv_dialect = { "\\N", "\\x", "", put_tsv_text };
 
 void
 qw_text_put_tsv(GString *out, const QwValue *value)
@@ -285,7 +285,7 @@ qw_text_put_tsv(GString *out, const QwValue *value)
 void
 qw_text_put_tsv_name(GString *out, const char *name)
 {
-    put_name(out, name, qw_text_put_tsv_text);
+    put_name(out, name, put_tsv_text);
 }
 
 /* JSON ----------------------------------------------------------------------------------------------------------------- */

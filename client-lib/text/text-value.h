@@ -62,6 +62,4 @@ void qw_text_put_csv_name(GString *out, const char *name);
 void qw_text_put_tsv_name(GString *out, const char *name);
 
 /* A text as one field. @data has a NUL after its @n_bytes. */
-void qw_text_put_csv_text(GString *out, const char *data, size_t n_bytes);
-void qw_text_put_tsv_text(GString *out, const char *data, size_t n_bytes);
 void qw_text_put_json_text(GString *out, const char *data, size_t n_bytes);

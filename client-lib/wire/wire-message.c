@@ -55,17 +55,6 @@ qw_body_get_u32(QwBodyReader *self, uint32_t *ret_value)
 }
 
 int
-qw_body_get_u64(QwBodyReader *self, uint64_t *ret_value)
-{
-    if (self->n_bytes - self->offset < 8)
-        return -EBADMSG;
-
-    *ret_value = qw_load_u64(self->data + self->offset);
-    self->offset += 8;
-    return 0;
-}
-
-int
 qw_body_get_string(QwBodyReader *self, const char **ret_data, uint32_t *ret_n_bytes)
 {
     size_t offset = self->offset;

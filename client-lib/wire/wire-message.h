@@ -34,7 +34,6 @@ void qw_body_put_u64(QwBodyWriter *self, uint64_t value);
 void qw_body_put_string(QwBodyWriter *self, const char *data, size_t n_bytes);
 
 int qw_body_get_u32(QwBodyReader *self, uint32_t *ret_value);
-int qw_body_get_u64(QwBodyReader *self, uint64_t *ret_value);
 /* @ret_data is a NUL-terminated view; bytes within may be NUL, callers that need a C string check with strlen. */
 int qw_body_get_string(QwBodyReader *self, const char **ret_data, uint32_t *ret_n_bytes);
 /* 0 when only the record's padding (fewer than 8 zero bytes) is left, else -EBADMSG. */

@@ -8,8 +8,6 @@
  */
 #include "daemon/bus/bus-args.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
 #include "daemon/base/limits.h"

@@ -2,7 +2,6 @@
 /*
  * Options a{sv} of a method into QdCallOptions (daemon/runtime/options.c).
  */
-#include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"

@@ -6,7 +6,6 @@
 #include "daemon/bus/bus-store.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "daemon/base/access.h"
 #include "daemon/base/error.h"

@@ -4,7 +4,6 @@
  *
  * For SPARQL the plain names csv, tsv, json and xml mean the formats of the W3C; for SQL those of docs/formats.md.
  */
-#include <string.h>
 
 #include "client-lib/text/text-utf8.h"
 #include "daemon/base/error.h"

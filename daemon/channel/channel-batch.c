@@ -4,7 +4,6 @@
  *
  * Place: beside channel-write.c, which runs and answers it. Everything in the record comes from the peer.
  */
-#include <string.h>
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"

@@ -17,6 +17,8 @@
 #define QD_CHANNEL_OWNED 1u
 #define QD_CHANNEL_PENDING 2u
 #define QD_CHANNEL_FREE 4u /* a slot without a channel: not to be taken for one */
+/* After so much work, with others waiting, it is their turn. */
+#define QD_CHANNEL_SLICE_USEC 2000
 /* Room after a page for the terminal record, so that a small result is one send(). */
 #define QD_CHANNEL_OUT_SLACK 8192
 
@@ -153,8 +155,7 @@ typedef struct QdChannelWork {
     QdChannelFill fill;
 } QdChannelWork;
 
-/* Requests that the writer has or had, to be answered in this order. */
-/* They are used again and again: making one takes as long as running a small update. */
+/* A request that the writer has or had. It is used again and again: making one takes as long as running a small update. */
 typedef struct QdChannelWrite {
     GList link; /* of the queue that it is in */
     QdChannel *channel;
@@ -170,6 +171,7 @@ typedef struct QdChannelWrite {
     uint64_t signature;
 } QdChannelWrite;
 
+/* They are answered in this order. */
 typedef struct QdChannelWrites {
     GQueue queue;    /* of QdChannelWrite */
     GQueue spare;    /* of QdChannelWrite: used before */

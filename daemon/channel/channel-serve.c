@@ -8,8 +8,9 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "client-lib/wire/wire-page-reader.h"
+#include "client-lib/wire/wire-page-writer.h"
 #include "daemon/channel/channel-private.h"
-#include "daemon/read/bind.h"
 #include "daemon/read/client.h"
 #include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
@@ -20,7 +21,6 @@
 
 /* The first page goes out early; later ones are full. */
 #define FIRST_PAGE_BYTES 4096
-#define SLICE_USEC 2000
 /* So long a SCHEMA leaves together with the first page. */
 #define SCHEMA_WAITS_BYTES 4096
 /* A statement that was quick is asked about again when an execution takes so long. */
@@ -407,7 +407,7 @@ put_large_row(QdChannel *self, GError **error)
         return FALSE;
     }
     qw_page_writer_init(&page, data, size, 0);
-    if (qd_run_fill(self->work.run, &page, 0, SLICE_USEC, error) != QD_RUN_PAGE) {
+    if (qd_run_fill(self->work.run, &page, 0, QD_CHANNEL_SLICE_USEC, error) != QD_RUN_PAGE) {
         sqlite3_free(data);
         return FALSE;
     }
@@ -451,7 +451,7 @@ qd_channel_continue_run(QdChannel *self)
     qd_channel_try_ring(self);
     qd_channel_begin_page(self, &page, qd_run_get_shape(self->work.run).n_columns);
     self->work.page = &page;
-    status = qd_run_fill(self->work.run, &page, self->work.first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, SLICE_USEC, &error);
+    status = qd_run_fill(self->work.run, &page, self->work.first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, QD_CHANNEL_SLICE_USEC, &error);
     self->work.page = NULL;
     self->work.schema_waits = FALSE;
     if (status == QD_RUN_DEFERRED) {

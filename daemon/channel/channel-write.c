@@ -10,7 +10,6 @@
  * requests.
  */
 #include <sched.h>
-#include <string.h>
 
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"

@@ -17,8 +17,6 @@
 #include "daemon/runtime/workers.h"
 #include "daemon/write/writer.h"
 
-#define SLICE_USEC 2000
-
 static void channel_process(QdChannel *self, gboolean has_slot);
 
 void
@@ -323,7 +321,7 @@ channel_process(QdChannel *self, gboolean has_slot)
 
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
     qd_channel_end_wait(self);
-    self->work.slice_end_usec = (uint64_t) g_get_monotonic_time() + SLICE_USEC;
+    self->work.slice_end_usec = (uint64_t) g_get_monotonic_time() + QD_CHANNEL_SLICE_USEC;
     while (channel_turn(self, &turn))
         ;
     if (turn.has_slot)

@@ -8,7 +8,6 @@
 #include <malloc.h>
 #include <pthread.h>
 
-#include "daemon/base/error.h"
 #include "daemon/base/log.h"
 #include "daemon/base/mailbox.h"
 #include "daemon/base/thread.h"

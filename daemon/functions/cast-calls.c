@@ -2,7 +2,6 @@
 /*
  * Casts: SPARQL 1.1 §17.5 by the rules of XPath and XQuery Functions and Operators, §19. Durations, dates and times are cast too.
  */
-#include <string.h>
 
 #include "daemon/functions/calls.h"
 

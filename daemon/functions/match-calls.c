@@ -4,7 +4,6 @@
  */
 #include "daemon/functions/match-calls.h"
 
-#include "daemon/base/error.h"
 #include "daemon/functions/sql-call.h"
 
 /* A phrase without words: it is in no text. */

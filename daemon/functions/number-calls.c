@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "daemon/functions/calls.h"
-#include "daemon/rdf/xsd-calendar.h"
 
 QdValue
 qd_call_round(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)

@@ -332,8 +332,9 @@ qd_value_from_string_like(const QdValue *like, const char *text, gsize n_bytes)
 
 /* --- using them ----------------------------------------------------------------------------------------------------------- */
 
-QdXsdType
-qd_value_get_type(const QdValue *self)
+/* Of a literal; OTHER for those that are none of XML Schema's here, and for language strings. */
+static QdXsdType
+get_type(const QdValue *self)
 {
     switch (self->kind) {
     case QD_VALUE_STRING:
@@ -404,7 +405,7 @@ qd_value_get_term(QdEvaluation *ev, QdValue *self)
         self->has_term = qd_term_id_to_term(self->id, (QdTermBuffer *) text, &self->term);
         return self->has_term;
     }
-    datatype = qd_xsd_type_get_iri(qd_value_get_type(self));
+    datatype = qd_xsd_type_get_iri(get_type(self));
     self->term = (QdTerm){ .kind = QD_TERM_TYPED,
                            .lexical = text,
                            .n_lexical = format_value(self, text),

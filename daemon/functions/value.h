@@ -129,9 +129,6 @@ void qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *resul
 /* qd_value_set_summand: the same for a sum alone: xsd:float and xsd:double as bytes, of which no text is made. */
 void qd_value_set_summand(QdEvaluation *ev, QdValue *self, sqlite3_context *result);
 
-/* qd_value_get_datatype: of a literal; OTHER for those that are none of XML Schema's here, and for language strings. */
-QdXsdType qd_value_get_type(const QdValue *self);
-
 static inline gboolean
 qd_value_is_literal(const QdValue *self)
 {

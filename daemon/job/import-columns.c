@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "client-lib/text/text-number.h"
 #include "daemon/base/error.h"
 
 #define EXACT_INTEGER ((int64_t) 1 << 53) /* above it, not every integer is a double */

@@ -11,7 +11,6 @@
 #include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
-#include "daemon/read/bind.h"
 #include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
 #include "daemon/write/writer.h"

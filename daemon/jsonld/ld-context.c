@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/jsonld/json-parser.h"
 #include "daemon/rdf/iri.h"
 

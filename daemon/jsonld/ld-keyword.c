@@ -2,7 +2,6 @@
 /*
  * Step 13.4 of expansion: members whose names stand for keywords.
  */
-#include <string.h>
 
 #include "daemon/jsonld/ld-expand.h"
 

@@ -105,8 +105,9 @@ is_misread(const QdLdPrinter *self, const QdTerm *term)
     return g_hash_table_contains(self->names, scheme);
 }
 
-void
-qd_ld_print_resource(QdLdPrinter *self, GString *out, const QdTerm *term)
+/* @compact: by a prefix, where there is one */
+static void
+print_resource(QdLdPrinter *self, GString *out, const QdTerm *term)
 {
     if (term->kind == QD_TERM_BNODE) {
         g_string_append(out, "\"_:");
@@ -259,7 +260,7 @@ print_typed(QdLdPrinter *self, GString *out, const QdTerm *term, GError **error)
     }
     qd_json_append_string(out, term->lexical, term->n_lexical);
     g_string_append(out, ", \"@type\": ");
-    qd_ld_print_resource(self, out, &datatype);
+    print_resource(self, out, &datatype);
     g_string_append_c(out, '}');
     return TRUE;
 }
@@ -286,7 +287,7 @@ print_term(QdLdPrinter *self, GString *out, const QdTerm *term, GError **error)
     case QD_TERM_IRI:
     case QD_TERM_BNODE:
         g_string_append(out, "{\"@id\": ");
-        qd_ld_print_resource(self, out, term);
+        print_resource(self, out, term);
         g_string_append_c(out, '}');
         return TRUE;
     case QD_TERM_STRING:
@@ -353,7 +354,7 @@ print_types(QdLdPrinter *self, GString *out, const GPtrArray *types)
     g_string_append(out, is_array ? ", \"@type\": [" : ", \"@type\": ");
     for (guint i = 0; i < types->len; i++) {
         g_string_append(out, i > 0 ? ", " : "");
-        qd_ld_print_resource(self, out, &((const QdLdEntry *) types->pdata[i])->o);
+        print_resource(self, out, &((const QdLdEntry *) types->pdata[i])->o);
     }
     g_string_append(out, is_array ? "]" : "");
 }
@@ -370,7 +371,7 @@ print_property(QdLdPrinter *self, GString *out, const GPtrArray *entries, guint 
         end++;
     is_array = end - *start > 1 || self->options.is_expanded;
     g_string_append(out, ", ");
-    qd_ld_print_resource(self, out, &entry->p);
+    print_resource(self, out, &entry->p);
     g_string_append(out, is_array ? ": [" : ": ");
     for (guint i = *start; i < end; i++) {
         g_string_append(out, i > *start ? ", " : "");
@@ -413,7 +414,7 @@ qd_ld_print_node(QdLdPrinter *self, GString *out, const QdLdNode *node, const Qd
         g_ptr_array_add(is_type_entry(self, entry) ? types : entries, entry);
     g_ptr_array_sort_with_data(entries, compare_entries, NULL); /* stable */
     g_string_append(out, self->is_plain && self->names != NULL ? "{\"@context\": null, \"@id\": " : "{\"@id\": ");
-    qd_ld_print_resource(self, out, &node->id);
+    print_resource(self, out, &node->id);
     print_types(self, out, types);
     while (i < entries->len)
         if (!print_property(self, out, entries, &i, error))

@@ -24,8 +24,5 @@ void qd_ld_printer_clear(QdLdPrinter *self);
 /* The object of '@context'. FALSE: no prefix can be used, and nothing is written. */
 gboolean qd_ld_print_context(QdLdPrinter *self, GString *out);
 
-/* @compact: by a prefix, where there is one */
-void qd_ld_print_resource(QdLdPrinter *self, GString *out, const QdTerm *term);
-
 /* @graph: (nullable): what stands in the node as its '@graph' */
 gboolean qd_ld_print_node(QdLdPrinter *self, GString *out, const QdLdNode *node, const QdLdGraph *graph, GError **error);

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <glib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

@@ -8,7 +8,6 @@
 #include "daemon/main/service.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <sys/epoll.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>

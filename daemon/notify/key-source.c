@@ -4,8 +4,6 @@
  */
 #include "daemon/notify/key-source.h"
 
-#include <string.h>
-
 /* What looks at one row, or moves one cursor. Copy is not among them: DISTINCT over an index compares a row with the last one. */
 static const char *const plain_opcodes[] = {
     "Add",        "Affinity", "And",      "BitAnd",     "BitNot",      "BitOr",    "Blob",         "Cast",      "CollSeq",

@@ -6,8 +6,6 @@
  */
 #include "daemon/notify/row-watch.h"
 
-#include <string.h>
-
 #ifdef SQLITE_ENABLE_PREUPDATE_HOOK
 
 /* More columns in a key are not watched. */

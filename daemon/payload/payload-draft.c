@@ -5,8 +5,6 @@
  */
 #include "daemon/payload/payload-draft.h"
 
-#include "daemon/base/error.h"
-
 /* So much of a file may be dirty before the kernel is asked to write. */
 #define START_SYNC_BYTES (UINT64_C(8) * 1024 * 1024)
 

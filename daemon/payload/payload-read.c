@@ -31,8 +31,9 @@ read_info(sqlite3_stmt *stmt, int64_t id, QdPayloadInfo *ret_info, GError **erro
     return TRUE;
 }
 
-gboolean
-qd_payload_rows_find(QdPayloadRows *self, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, GError **error)
+/* @ret_content: (nullable). FALSE without an error: there is none. */
+static gboolean
+find_row(QdPayloadRows *self, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, GError **error)
 {
     QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
     sqlite3_stmt *stmt = qd_payload_rows_get_statement(
@@ -59,7 +60,7 @@ qd_payload_rows_find(QdPayloadRows *self, int64_t id, QdPayloadInfo *ret_info, G
 gboolean
 qd_payload_find(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, GError **error)
 {
-    return qd_payload_rows_find(qd_payload_rows_get(connection), id, ret_info, NULL, error);
+    return find_row(qd_payload_rows_get(connection), id, ret_info, NULL, error);
 }
 
 gboolean
@@ -76,7 +77,7 @@ qd_payload_read(QdConnection *connection, int64_t id, QdPayloadInfo *ret_info, G
         *ret_content = NULL;
         *ret_fd = -1;
         g_clear_error(&failure);
-        if (!qd_payload_rows_find(rows, id, ret_info, ret_content, &failure))
+        if (!find_row(rows, id, ret_info, ret_content, &failure))
             break;
         if (!ret_info->in_file || qd_payload_rows_open_pending(rows, ret_info, ret_fd))
             return TRUE;

@@ -34,7 +34,5 @@ QdPayloadRows *qd_payload_rows_get(QdConnection *connection);
 sqlite3_stmt *qd_payload_rows_get_statement(QdPayloadRows *self, QdPayloadStatement which, GError **error);
 /* Sets what SQLite says. Returns: FALSE */
 gboolean qd_payload_rows_fail(QdPayloadRows *self, int r, GError **error);
-/* @ret_content: (nullable). FALSE without an error: there is none. */
-gboolean qd_payload_rows_find(QdPayloadRows *self, int64_t id, QdPayloadInfo *ret_info, GBytes **ret_content, GError **error);
 /* In the transaction that stores it, a file has no name yet. */
 gboolean qd_payload_rows_open_pending(QdPayloadRows *self, const QdPayloadInfo *info, int *ret_fd);

@@ -310,8 +310,9 @@ is_set(const QdAlgebra *node)
     }
 }
 
-gboolean
-qd_algebra_is_distinct(const QdGenerator *self, const QdAlgebra *node)
+/* Whether @node is distinct rows of what has no row twice: its DISTINCT does nothing. */
+static gboolean
+is_distinct(const QdGenerator *self, const QdAlgebra *node)
 {
     const QdAlgebra *project = node->kind == QD_ALGEBRA_DISTINCT ? node->children[0] : NULL;
 
@@ -427,7 +428,7 @@ qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
 
     if (project == NULL || project->kind != QD_ALGEBRA_PROJECT || self->graph.kind == QD_NODE_VARIABLE)
         return node;
-    if (qd_algebra_is_distinct(self, node))
+    if (is_distinct(self, node))
         return node->children[0];
     join = project->children[0];
     if (join->kind == QD_ALGEBRA_PATH)
@@ -447,5 +448,5 @@ qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node)
         rest->n_expressions = conditions->len;
     }
     rest = put_on(self, node, put_on(self, project, rest));
-    return qd_algebra_is_distinct(self, rest) ? rest->children[0] : rest;
+    return is_distinct(self, rest) ? rest->children[0] : rest;
 }

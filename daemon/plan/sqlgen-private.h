@@ -372,8 +372,6 @@ const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
 /* rewrite-distinct.c */
-/* Whether @node is distinct rows of what has no row twice: its DISTINCT does nothing. */
-gboolean qd_algebra_is_distinct(const QdGenerator *self, const QdAlgebra *node);
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
 QdAlgebra *qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node);
 

@@ -3,7 +3,6 @@
  * SERVICE: rows of an endpoint, from the table queryd_service(). What is before it is evaluated once and kept. The values that it
  * gives to the pattern go to the endpoint, and its solutions come back. They are read first, as they come.
  */
-#include <string.h>
 
 #include "daemon/plan/sqlgen-private.h"
 #include "daemon/service/service-columns.h"

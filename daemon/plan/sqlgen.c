@@ -9,7 +9,6 @@
 
 #include "daemon/base/error.h"
 #include "daemon/plan/sqlgen-private.h"
-#include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 
 /* --- constants -------------------------------------------------------------------------------------------------------- */

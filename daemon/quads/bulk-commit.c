@@ -12,7 +12,6 @@
 #include "daemon/quads/term-table.h"
 #include "daemon/rdf/prefix-map.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/sqlite/sqlite-error.h"
 
 /* A load of so many quads, if it is more than three tenths of what is there, fills the trees one by one. */
 #define MANY_QUADS 20000

@@ -289,12 +289,6 @@ qd_bulk_load_add_prefix(const char *prefix, gsize n_prefix, const char *iri, gsi
 }
 
 guint64
-qd_bulk_load_get_n_quads(const QdBulkLoad *self)
-{
-    return qd_sorter_get_n_rows(self->quads);
-}
-
-guint64
 qd_bulk_load_get_estimated_bytes(const QdBulkLoad *self)
 {
     return qd_spool_get_n_bytes(self->spool) + self->n_terms * TERM_BYTES + qd_sorter_get_n_rows(self->quads) * QUAD_BYTES;

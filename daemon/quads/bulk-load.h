@@ -32,7 +32,6 @@ gboolean qd_bulk_load_add(const QdTerm *s, const QdTerm *p, const QdTerm *o, con
 /* A QdPrefixFunc, with @self as data: kept if neither prefix nor namespace is in use. */
 gboolean qd_bulk_load_add_prefix(const char *prefix, gsize n_prefix, const char *iri, gsize n_iri, gpointer self, GError **error);
 
-guint64 qd_bulk_load_get_n_quads(const QdBulkLoad *self);
 /* Roughly what commit adds to the database file. */
 guint64 qd_bulk_load_get_estimated_bytes(const QdBulkLoad *self);
 

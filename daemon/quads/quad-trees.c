@@ -6,8 +6,6 @@
  */
 #include "daemon/quads/quad-trees.h"
 
-#include "daemon/sqlite/sqlite-error.h"
-
 const QdSorterOrder qd_quad_tree_orders[QD_QUAD_N_TREES] = {
     [QD_QUAD_TREE_OSPG] = { { 2, 0, 1, 3 } },
     [QD_QUAD_TREE_POSG] = { { 1, 2, 0, 3 } },

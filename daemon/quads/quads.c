@@ -7,7 +7,6 @@
 
 #include "daemon/quads/fts.h"
 #include "daemon/rdf/term-id.h"
-#include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/tally/tally-changes.h"
 

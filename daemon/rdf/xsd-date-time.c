@@ -4,8 +4,6 @@
  */
 #include "daemon/rdf/xsd-date-time.h"
 
-#include <string.h>
-
 #include "daemon/rdf/term-id.h"
 #include "daemon/rdf/xsd-calendar.h"
 #include "daemon/rdf/xsd-scan.h"

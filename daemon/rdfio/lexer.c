@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/rdf/code-point.h"
 #include "daemon/rdfio/lexer-private.h"
 

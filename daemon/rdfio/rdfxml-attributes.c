@@ -4,8 +4,6 @@
  */
 #include "daemon/rdfio/rdfxml-attributes.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/rdf/term.h"
 

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdfio/xml-name.h"
 

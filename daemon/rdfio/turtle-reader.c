@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdfio/lexer.h"
 

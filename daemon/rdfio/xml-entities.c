@@ -9,10 +9,8 @@
 #include "daemon/rdfio/xml-entities-private.h"
 
 #include <stdarg.h>
-#include <string.h>
 
 #include "daemon/base/error.h"
-#include "daemon/rdf/code-point.h"
 
 #define PIECE_BYTES (64 * 1024)
 /* Entities may give so many times the bytes that were read, also within the limit. */

@@ -4,8 +4,6 @@
  */
 #include "daemon/read/bind.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/sqlite/sqlite-error.h"
 

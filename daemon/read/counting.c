@@ -5,8 +5,6 @@
  */
 #include "daemon/read/counting.h"
 
-#include <string.h>
-
 #include "daemon/sqlite/connection.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"

@@ -237,8 +237,8 @@ qd_evaluation_start(QdConnection *connection)
     qd_evaluation_context_start(qd_connection_get_attachment(connection, QD_ATTACHMENT_EVALUATION));
 }
 
-gboolean
-qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error)
+static gboolean
+bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error)
 {
     QdDictionary *dictionary = qd_dictionary_get(connection, error);
     g_autoptr(GError) failure = NULL;
@@ -303,7 +303,7 @@ qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const QdSparqlS
             qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '$%s' has no value", constant->parameter);
             return FALSE;
         }
-        if (!qd_evaluation_bind_term(connection, stmt, (int) i + 1, term, error))
+        if (!bind_term(connection, stmt, (int) i + 1, term, error))
             return FALSE;
     }
     return TRUE;

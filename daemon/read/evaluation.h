@@ -71,4 +71,3 @@ gboolean qd_evaluation_bind(QdConnection *connection, sqlite3_stmt *stmt, const 
                             GHashTable *parameters, GError **error);
 
 /* The value of a term in SQL, bound to parameter @number. */
-gboolean qd_evaluation_bind_term(QdConnection *connection, sqlite3_stmt *stmt, int number, const QdTerm *term, GError **error);

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "daemon/base/error.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/packing.h"
 #include "daemon/read/plans.h"

@@ -7,7 +7,6 @@
 #include "daemon/plan/compile.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/packing.h"
-#include "daemon/read/plans.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-encoder.h"

@@ -8,7 +8,6 @@
 #include "daemon/base/thread.h"
 #include "daemon/read/client.h"
 #include "daemon/read/evaluation.h"
-#include "daemon/read/pool.h"
 #include "daemon/read/run.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/temp-files.h"

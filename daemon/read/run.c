@@ -5,7 +5,6 @@
 #include "daemon/read/run.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/plan/compile.h"

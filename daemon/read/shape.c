@@ -4,8 +4,6 @@
  */
 #include "daemon/read/shape.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/plan/compile.h"
 #include "daemon/sqlite/connection.h"

@@ -7,7 +7,6 @@
  * What the columns are says SQLite, which takes a definition from a schema as it stands: functions are looked up by statements
  * only.
  */
-#include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/recover/salvage-private.h"

@@ -53,8 +53,6 @@ gboolean qd_salvage_execute(QdSalvage *self, GError **error, const char *format,
 /* Of an optional step: a failure becomes a note, unless the disk is full or memory is short. */
 gboolean qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error);
 
-/* A failure of what may fail: FALSE, with @failure in @error, when it means that nothing else will work either. */
-gboolean qd_salvage_can_go_on(GError **failure, GError **error);
 /* The table without what may have kept it from being made or filled; in the place of what was made of it. */
 gboolean qd_salvage_make_plain(QdSalvage *self, const QdSalvageEntry *entry, GError **error);
 
@@ -72,9 +70,6 @@ guint qd_row_writer_get_n_columns(const QdRowWriter *self);
 /* A QdTreeRowFunc; its data is the writer. */
 gboolean qd_row_writer_put(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error);
 guint64 qd_row_writer_get_n_refused(const QdRowWriter *self);
-
-/* Scans a tree into @writer; the outcome goes to the report's table. */
-gboolean qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error);
 
 /* The rows of queryd_quad: by a vote of its three whole trees. */
 gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);

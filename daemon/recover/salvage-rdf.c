@@ -7,9 +7,7 @@
  * when its key, computed again, is the one that was stored with it. What can be computed is computed: keys, statistics,
  * counters.
  */
-#include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/quads/dictionary.h"
 #include "daemon/quads/quads.h"
 #include "daemon/rdf/term-id.h"

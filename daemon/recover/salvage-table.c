@@ -7,7 +7,6 @@
  */
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/recover/salvage-private.h"
 #include "daemon/sqlite/sqlite-error.h"
 

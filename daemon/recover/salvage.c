@@ -14,8 +14,6 @@
 #include "daemon/base/error.h"
 #include "daemon/recover/integrity.h"
 #include "daemon/recover/salvage-private.h"
-#include "daemon/sqlite/schema.h"
-#include "daemon/sqlite/sqlite-error.h"
 
 #define CREATE_OPS_MAX 100000 /* of the virtual machine: some thousand times what a table or view takes */
 #define CACHE_KIB 65536
@@ -44,8 +42,9 @@ qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...)
     return !qd_salvage_is_cancelled(self, error) && qd_connection_execute(self->connection, sql, error);
 }
 
-gboolean
-qd_salvage_can_go_on(GError **failure, GError **error)
+/* A failure of what may fail: FALSE, with @failure in @error, when it means that nothing else will work either. */
+static gboolean
+can_go_on(GError **failure, GError **error)
 {
     QwError code = qd_error_get_code(*failure);
 
@@ -64,7 +63,7 @@ qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **erro
         return FALSE;
     if (qd_connection_execute(self->connection, sql, &failure))
         return TRUE;
-    if (!qd_salvage_can_go_on(&failure, error))
+    if (!can_go_on(&failure, error))
         return FALSE;
     qd_salvage_report_note(self->report, "%s: %s", what, failure->message);
     self->report->n_left_out++;
@@ -197,10 +196,10 @@ make_table(QdSalvage *self, QdSalvageEntry *entry, GError **error)
     entry->made = make_table_as_it_was(self, entry, &first);
     if (entry->made)
         return TRUE;
-    if (!qd_salvage_can_go_on(&first, error))
+    if (!can_go_on(&first, error))
         return FALSE;
     entry->made = qd_salvage_make_plain(self, entry, &second);
-    if (!entry->made && !qd_salvage_can_go_on(&second, error))
+    if (!entry->made && !can_go_on(&second, error))
         return FALSE;
     note_left_out(self, entry,
                   entry->made ? "is made without its CHECK constraints and generated columns, stored values of those are kept"
@@ -280,8 +279,9 @@ add_result(QdSalvageTable *table, const QdTreeResult *result, guint64 n_refused)
     g_array_append_vals(table->losses, result->losses->data, result->losses->len);
 }
 
-gboolean
-qd_salvage_scan(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error)
+/* Scans a tree into @writer; the outcome goes to the report's table. */
+static gboolean
+scan_tree(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error)
 {
     QdTreeResult result;
     gboolean ok;
@@ -305,7 +305,7 @@ fill_table(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
         return TRUE;
     }
     g_ptr_array_add(self->writers, writer);
-    return qd_salvage_scan(self, entry, writer, qd_salvage_report_get_table(self->report, entry->name), error);
+    return scan_tree(self, entry, writer, qd_salvage_report_get_table(self->report, entry->name), error);
 }
 
 /* The rows above have made entries of their own; the old ones may say more, of rows that were deleted. */

@@ -7,9 +7,6 @@
  */
 #include "daemon/recover/tree-scan.h"
 
-#include <string.h>
-
-#include "daemon/base/error.h"
 #include "daemon/sqlite/page-cells.h"
 
 /* SQLite's own bound. */

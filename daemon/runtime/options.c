@@ -4,8 +4,6 @@
  */
 #include "daemon/runtime/options.h"
 
-#include <string.h>
-
 #include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"
 

@@ -4,8 +4,6 @@
  */
 #include "daemon/service/service-ask.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/service/service-term.h"
 

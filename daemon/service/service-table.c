@@ -4,7 +4,6 @@
  * SILENT they wait until the endpoint has answered all, since an error takes back what came before it. Then the keys themselves
  * are the rows, as solutions that bind nothing else.
  */
-#include <string.h>
 
 #include "daemon/base/error.h"
 #include "daemon/functions/sql-call.h"

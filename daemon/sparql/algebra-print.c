@@ -2,7 +2,6 @@
 /*
  * The algebra as text, for Explain and golden files.
  */
-#include <string.h>
 
 #include "daemon/sparql/algebra.h"
 

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/sparql/parser-private.h"
 
 #define GROUP_MAX 64 /* arguments of a call, before it becomes calls of calls */

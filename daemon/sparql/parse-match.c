@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/sparql/parser-private.h"
 
 #define LIST_MAX 100  /* elements of a list: predicates, the text, a number */

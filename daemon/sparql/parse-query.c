@@ -2,7 +2,6 @@
 /*
  * The four forms of a query, subselects, solution modifiers, and the rules on what may be projected (§18.2.4, §19.8 notes).
  */
-#include <string.h>
 
 #include "daemon/sparql/parser-private.h"
 

@@ -148,8 +148,8 @@ parse_alternative(QdParser *self)
     return path;
 }
 
-QdPath *
-qd_parser_parse_path(QdParser *self)
+static QdPath *
+parse_path(QdParser *self)
 {
     return parse_alternative(self);
 }
@@ -168,7 +168,7 @@ parse_verb(QdParser *self, gboolean with_paths, QdTriple *triple)
         return qd_parser_parse_variable(self, &triple->p.variable);
     }
     if (with_paths) {
-        path = qd_parser_parse_path(self);
+        path = parse_path(self);
         if (path == NULL)
             return FALSE;
     } else if (!parse_link(self, &path)) {

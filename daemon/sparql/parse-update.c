@@ -2,7 +2,6 @@
 /*
  * Update requests: a sequence of operations, each with what it deletes, inserts and matches.
  */
-#include <string.h>
 
 #include "daemon/sparql/parser-private.h"
 

@@ -115,7 +115,6 @@ gboolean qd_parser_parse_integer(QdParser *self, guint64 *ret_value);
 gboolean qd_parser_parse_triples(QdParser *self, GArray *triples, gboolean with_paths);
 gboolean qd_parser_starts_triples(const QdParser *self);
 gboolean qd_parser_parse_template(QdParser *self, GArray *triples); /* { TriplesTemplate? } */
-QdPath *qd_parser_parse_path(QdParser *self);
 
 /* parse-match.c */
 gboolean qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern); /* those of @triples, with their lists */

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/sparql/parser-private.h"
 #include "daemon/sparql/restrict.h"

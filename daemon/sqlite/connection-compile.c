@@ -25,8 +25,8 @@ qd_compiled_drop_wrapped(QdCompiled *compiled)
     g_clear_pointer(&compiled->wrapped.scan, g_free);
 }
 
-void
-qd_compiled_free(QdCompiled *compiled)
+static void
+compiled_free(QdCompiled *compiled)
 {
     if (compiled == NULL)
         return;
@@ -114,7 +114,7 @@ forget(QdConnection *self, QdCompiled *compiled)
 {
     if (compiled != NULL)
         self->n_statement_bytes -= compiled->n_bytes;
-    qd_compiled_free(compiled);
+    compiled_free(compiled);
 }
 
 void
@@ -386,13 +386,13 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
     compiled->text = sqlite3_malloc64(n_bytes + 1); /* it is kept as long as SQLite's own copy, within one limit */
     if (compiled->text == NULL) {
         qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);
-        qd_compiled_free(compiled);
+        compiled_free(compiled);
         return NULL;
     }
     memcpy(compiled->text, text, n_bytes);
     compiled->text[n_bytes] = '\0';
     if (!compile_text(self, compiled, limits, error)) {
-        qd_compiled_free(compiled);
+        compiled_free(compiled);
         return NULL;
     }
     balance = qd_memory_get_thread_balance() - balance;
@@ -432,7 +432,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
     compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, FALSE, limits, error);
     if (compiled == NULL)
         return NULL;
-    qd_compiled_free(compiled);
+    compiled_free(compiled);
 
     self->guard.read_tables = tables;
     compiled = compile_anew(self, text, n_bytes, QD_POLICY_READ, FALSE, limits, error);
@@ -444,7 +444,7 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
         g_ptr_array_add(tables, g_strdup("pragma_")); /* as its function would be called */
     else if (!add_program_reads(self, compiled, tables, error))
         g_clear_pointer(&tables, g_ptr_array_unref);
-    qd_compiled_free(compiled);
+    compiled_free(compiled);
     return g_steal_pointer(&tables);
 }
 

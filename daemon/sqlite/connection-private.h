@@ -43,5 +43,4 @@ struct QdConnection {
     } attachments[QD_N_ATTACHMENTS];
 };
 
-void qd_compiled_free(QdCompiled *compiled);
 void qd_connection_drop_statements(QdConnection *self);

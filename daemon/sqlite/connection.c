@@ -5,13 +5,11 @@
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/log-file.h"
-#include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 /* These are measured: docs/decisions/sqlite-settings.md. */

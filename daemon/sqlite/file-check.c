@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "daemon/base/error.h"
 #include "daemon/sqlite/schema.h"

@@ -5,8 +5,6 @@
  */
 #include "daemon/tally/tally-reader.h"
 
-#include <string.h>
-
 #include "daemon/base/interrupt.h"
 #include "daemon/rdf/term-id.h"
 #include "daemon/tally/tally-cache.h"

@@ -2,7 +2,6 @@
 /*
  * Query and Serialize: a channel writes into the pipe that the caller has brought, and the call is answered when it has begun.
  */
-#include <string.h>
 
 #include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"

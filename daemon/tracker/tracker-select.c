@@ -4,7 +4,6 @@
  *
  * An expression ends where an operator would have to follow an operand. Its own grammar is the parser's matter.
  */
-#include "daemon/base/error.h"
 #include "daemon/tracker/tracker-text-private.h"
 
 static gboolean

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/rdf/term.h"
 #include "daemon/tracker/tracker-names.h"
 #include "daemon/tracker/tracker-text-private.h"

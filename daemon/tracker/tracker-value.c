@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "client-lib/text/text-number.h"
-#include "daemon/base/error.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/rdf/term.h"
 #include "daemon/tracker/tracker-text-private.h"

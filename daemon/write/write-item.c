@@ -5,8 +5,6 @@
  */
 #include "daemon/write/write-item.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/base/name-set.h"
 #include "daemon/notify/changes.h"

@@ -5,7 +5,6 @@
 #include "daemon/write/writer.h"
 
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #include "daemon/base/error.h"

@@ -3,7 +3,6 @@
  * What Tab offers. Commands and their arguments. In SQL keywords, tables, and columns of the tables that the statement names. In
  * SPARQL keywords, variables, prefixes, and predicates of the store.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "client-lib/queryctl/shell/shell-private.h"

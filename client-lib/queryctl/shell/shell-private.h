@@ -48,9 +48,6 @@ char **qctl_shell_complete(const char *line, gsize cursor, gsize *ret_start, gpo
 
 /* The loop ------------------------------------------------------------------------------------------------------------ */
 
-/* Runs the statements of @lines that end, and commands, as if they were typed. */
-void qctl_shell_take_lines(QctlShell *self, const char *lines);
-
 /* Opens what is being typed, or else the last statement, in the user's editor, and takes what comes back. */
 void qctl_shell_edit(QctlShell *self);
 

@@ -152,8 +152,9 @@ drop_text(QctlShell *self)
     g_string_truncate(self->entry, 0);
 }
 
-void
-qctl_shell_take_lines(QctlShell *self, const char *lines)
+/* Runs the statements of @lines that end, and commands, as if they were typed. */
+static void
+take_lines(QctlShell *self, const char *lines)
 {
     while (*lines != 0 && !self->quit) {
         const char *end = strchr(lines, '\n');
@@ -185,7 +186,7 @@ qctl_shell_edit(QctlShell *self)
     }
     drop_text(self);
     (void) fputs(edited, stderr);
-    qctl_shell_take_lines(self, edited);
+    take_lines(self, edited);
 }
 
 /* The loop ------------------------------------------------------------------------------------------------------------ */
@@ -236,7 +237,7 @@ read_start_file(QctlShell *self)
             (void) fprintf(stderr, "queryctl: %s\n", error->message);
         return;
     }
-    qctl_shell_take_lines(self, text);
+    take_lines(self, text);
     if (self->code != QCTL_EXIT_OK || self->text->len > 0)
         (void) fprintf(stderr, "queryctl: '%s' has %s\n", path,
                        self->code != QCTL_EXIT_OK ? "a line that fails" : "a statement without its semicolon");

@@ -5,8 +5,6 @@
  */
 #include "daemon/plan/tally/sqlgen-tally.h"
 
-#include <string.h>
-
 /* --- variables -------------------------------------------------------------------------------------------------------- */
 
 static gboolean

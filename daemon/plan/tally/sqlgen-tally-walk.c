@@ -8,8 +8,6 @@
  */
 #include "daemon/plan/tally/sqlgen-tally.h"
 
-#include <string.h>
-
 /* --- two variables ---------------------------------------------------------------------------------------------------- */
 
 #define WAY_MAX 8 /* steps: QD_TALLY_STEPS_MAX of daemon/tally */

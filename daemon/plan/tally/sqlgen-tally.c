@@ -6,8 +6,6 @@
  */
 #include "daemon/plan/tally/sqlgen-tally.h"
 
-#include <string.h>
-
 #define PATIENCE \
     12 /* times as many pairs may be in the columns as a join would look at quads: a quad takes 250 ns, a stored pair 20 */
 

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "daemon/base/error.h"
 #include "daemon/base/name-set.h"
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/guard/grants.h"

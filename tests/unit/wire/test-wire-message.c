@@ -357,17 +357,15 @@ test_writer_measures(void)
 static void
 test_body_words(void)
 {
-    static const uint8_t bytes[12] = { 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0x80 };
+    static const uint8_t bytes[8] = { 1, 0, 0, 0, 2, 0, 0, 0x80 };
     QwBodyReader reader = { .data = bytes, .n_bytes = sizeof bytes };
     uint32_t small;
-    uint64_t large;
 
     g_assert_cmpint(qw_body_get_u32(&reader, &small), ==, 0);
     g_assert_cmpuint(small, ==, 1);
-    g_assert_cmpint(qw_body_get_u64(&reader, &large), ==, 0);
-    g_assert_cmpuint(large, ==, (UINT64_C(1) << 63) + 2);
+    g_assert_cmpint(qw_body_get_u32(&reader, &small), ==, 0);
+    g_assert_cmpuint(small, ==, (UINT32_C(1) << 31) + 2);
     g_assert_cmpint(qw_body_get_u32(&reader, &small), ==, -EBADMSG);
-    g_assert_cmpint(qw_body_get_u64(&reader, &large), ==, -EBADMSG);
     g_assert_cmpint(qw_body_finish(&reader), ==, 0);
 
     reader = (QwBodyReader){ .data = bytes, .n_bytes = 8 };
