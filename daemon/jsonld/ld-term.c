@@ -342,7 +342,6 @@ static const struct {
     { "@direction", set_direction }, { "@nest", set_nest },   { "@prefix", set_prefix },
 };
 
-#define PART_REVERSE 2
 #define PART_ID 3
 
 static gboolean

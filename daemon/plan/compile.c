@@ -114,7 +114,6 @@ compile_query(QdSparqlPlan *plan, const QdSparqlOptions *options, const QdCatalo
         return FALSE;
     plan->form = ast->form;
     plan->has_second = qd_generator_may_split(generator);
-    plan->ordered = ast->select->n_orders > 0;
     name_columns(plan, variables, n_variables);
     take_statement(plan, generator, algebra, sql, &plan->query);
     return TRUE;

@@ -72,7 +72,6 @@ struct QdSparqlPlan {
     const char *const *parameters; /* "$name": first the variables written with '$', then all others */
     guint n_parameters;            /* of the first */
     guint n_names;                 /* of both */
-    gboolean ordered;              /* ORDER BY decides the order of the rows */
     gboolean has_second;           /* a query: there is a second plan (QdSparqlOptions.is_second) */
     QdSparqlOperation *operations;
     guint n_operations;

@@ -44,7 +44,6 @@ struct QdPattern {
 
 struct QdSelect {
     gboolean distinct;
-    gboolean reduced;
     QdBinding *items; /* SELECT * is expanded */
     guint n_items;
     QdPattern *where;

@@ -284,7 +284,8 @@ parse_select(QdParser *self, gboolean with_dataset, QdVariableSet *ret_visible)
     if (!qd_parser_expect_word(self, "SELECT"))
         return NULL;
     select->distinct = qd_parser_accept_word(self, "DISTINCT");
-    select->reduced = !select->distinct && qd_parser_accept_word(self, "REDUCED");
+    if (!select->distinct)
+        (void) qd_parser_accept_word(self, "REDUCED"); /* may leave rows out, and leaves out none */
     all = qd_parser_accept(self, '*');
     if (self->error != NULL || (!all && !parse_items(self, items, offsets)))
         return NULL;
