@@ -10,9 +10,12 @@
 #include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-encoder.h"
+#include "daemon/read/shape.h"
 
 /* A result that was begun with fewer instructions than these may begin again in another form. */
 #define FEW_STEPS 5000
+/* A condition that one row of so many passes is evaluated on pages. */
+#define MANY_ROWS 4
 /* A result of so many bytes makes the next run of its statement a packed one from the start. */
 #define MUCH_BYTES (256 * 1024)
 
@@ -55,6 +58,13 @@ qd_row_source_bind_parameters(QdRowSource *self, const QdParameters *parameters,
     return bind(self, error);
 }
 
+/* Whether the next scan with a condition pays. */
+static void
+note_share(QdRowSource *self, uint64_t n_rows, uint64_t n_seen)
+{
+    self->compiled->wrapped.gives_most = n_rows >= n_seen / MANY_ROWS;
+}
+
 /* Forms ----------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -73,12 +83,68 @@ end_packing(QdRowSource *self)
         return;
 
     self->scan = qd_table_scan_free(self->scan);
-    self->scans = FALSE;
+    self->scans = self->scans_first = FALSE;
     (void) sqlite3_reset(self->stmt);
     (void) sqlite3_clear_bindings(self->stmt);
     qd_packer_end(self->reader->packer);
     qd_connection_get_guard(self->reader->connection)->packing = FALSE;
     self->stmt = self->compiled->stmt;
+}
+
+/* The values of parameters that the condition names. */
+static gboolean
+set_constants(QdRowSource *self, const QdScanProgram *program)
+{
+    const QdShape shape = qd_shape_from_stmt(self->stmt);
+    g_autofree const QwValue **values = NULL;
+
+    if (self->row.data == NULL && shape.n_parameters > 0)
+        values = qd_bind_resolve(&shape, self->parameters, NULL);
+    for (guint32 i = 0; i < program->n_constants; i++) {
+        const QdScanConstant *constant = &program->constants[i];
+        QwValue value;
+
+        if (constant->parameter == 0)
+            continue;
+        if (constant->parameter > shape.n_parameters || (self->row.data == NULL && values == NULL))
+            return FALSE;
+        if (self->row.data != NULL)
+            qw_page_reader_get(&self->row, constant->parameter - 1, &value);
+        else
+            value = *values[constant->parameter - 1];
+        if (!qd_table_scan_set_constant(self->scan, constant, &value))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* The scan gives all rows, so that SQLite does not look for the first one. */
+static gboolean
+begin_filtering(QdRowSource *self, const QdScanProgram *program)
+{
+    QdConnection *connection = self->reader->connection;
+
+    if (!set_constants(self, program) || !sqlite3_get_autocommit(qd_connection_get_db(connection)) ||
+        !qd_connection_begin(connection, NULL))
+        return FALSE;
+    self->holds = TRUE;
+    return qd_connection_get_schema_version(connection) == (gint64) program->schema_version && qd_table_scan_begin(self->scan);
+}
+
+/* Passing over a row takes as long as it takes SQLite. What is won are the rows that are given. */
+static void
+prepare_scan(QdRowSource *self)
+{
+    const QdScanProgram *program = self->compiled->wrapped.scan;
+
+    if (program == NULL || (program->n_steps > 0 && !self->compiled->wrapped.gives_most))
+        return;
+    self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), program);
+    self->scans_first = self->scan != NULL && program->n_steps > 0;
+    if (self->scans_first && !begin_filtering(self, program)) {
+        self->scan = qd_table_scan_free(self->scan);
+        self->scans_first = FALSE;
+    }
 }
 
 /* From now on the packed statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
@@ -104,8 +170,7 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
     writer->n_rows = 0;
     qd_connection_get_guard(self->reader->connection)->packing = TRUE;
     begin_packing(self, writer);
-    if (compiled->wrapped.scan != NULL)
-        self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), compiled->wrapped.scan);
+    prepare_scan(self);
     return TRUE;
 }
 
@@ -118,6 +183,7 @@ can_be_packed(const QdRowSource *self)
 void
 qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 {
+    self->writer = writer;
     if (is_packed(self)) {
         begin_packing(self, writer);
         return;
@@ -138,15 +204,21 @@ qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 gboolean
 qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_rows)
 {
-    return can_be_packed(self) && writer->n_rows == n_rows &&
-           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0) > 0 &&
-           sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) < FEW_STEPS && try_packing(self, writer);
+    uint64_t n_seen;
+
+    if (!can_be_packed(self) || writer->n_rows != n_rows ||
+        sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) >= FEW_STEPS)
+        return FALSE;
+    n_seen = (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    if (n_seen > 0)
+        note_share(self, n_rows, n_seen);
+    return n_seen > 0 && try_packing(self, writer);
 }
 
 void
 qd_row_source_begin_scan(QdRowSource *self, int r)
 {
-    if (self->scan != NULL && (r != SQLITE_ROW || !qd_table_scan_begin(self->scan)))
+    if (self->scan != NULL && !self->scans_first && (r != SQLITE_ROW || !qd_table_scan_begin(self->scan)))
         self->scan = qd_table_scan_free(self->scan);
 }
 
@@ -165,6 +237,27 @@ qd_row_source_give_up_packing(QdRowSource *self, int r, QwPageWriter *writer, si
     qd_compiled_drop_wrapped(self->compiled);
     qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
     return TRUE;
+}
+
+/* The rows that have been given are passed over, in the same snapshot. The next run of the statement begins so. */
+int
+qd_row_source_leave_scan(QdRowSource *self)
+{
+    guint64 n_given = qd_table_scan_get_n_rows(self->scan);
+    int r;
+
+    self->scan = qd_table_scan_free(self->scan);
+    self->scans = self->scans_first = FALSE;
+    g_clear_pointer(&self->compiled->wrapped.scan, g_free);
+    self->kept_bytes = self->writer->used;
+    r = sqlite3_step(self->stmt);
+    if (qd_row_source_give_up_packing(self, r, self->writer, self->kept_bytes))
+        r = sqlite3_step(self->stmt);
+    while (r == SQLITE_ROW && n_given-- > 0) {
+        qd_row_source_drop_row(self, self->writer, self->kept_bytes);
+        r = sqlite3_step(self->stmt);
+    }
+    return r;
 }
 
 gboolean
@@ -193,6 +286,12 @@ qd_row_source_put_row(QdRowSource *self, QwPageWriter *writer, GError **error)
 }
 
 void
+qd_row_source_note_emptied(QdRowSource *self, const QwPageWriter *writer)
+{
+    self->kept_bytes = writer->used;
+}
+
+void
 qd_row_source_drop_row(QdRowSource *self, QwPageWriter *writer, size_t used_before)
 {
     if (writer->used > used_before)
@@ -214,15 +313,28 @@ qd_row_source_get_row_size(QdRowSource *self)
     return qd_row_get_size(self->stmt, (uint32_t) self->compiled->n_columns);
 }
 
+/* Rows of the table. */
+static uint64_t
+get_n_seen(const QdRowSource *self)
+{
+    return self->scans_first ? qd_table_scan_get_n_seen(self->scan)
+                             : (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
+}
+
 void
-qd_row_source_end(QdRowSource *self, uint64_t n_bytes)
+qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes)
 {
     if (self->compiled == NULL)
         return;
 
+    if (is_packed(self) && n_bytes >= MUCH_BYTES)
+        note_share(self, n_rows, get_n_seen(self));
     (void) sqlite3_reset(self->compiled->stmt);
     (void) sqlite3_clear_bindings(self->compiled->stmt);
     end_packing(self);
+    if (self->holds)
+        (void) qd_connection_end(self->reader->connection, NULL);
+    self->holds = FALSE;
     if (n_bytes >= MUCH_BYTES)
         self->compiled->wrapped.gives_much = TRUE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Where the rows of a run come from: a statement of SQL, plain or packed (packing.h), or one of SPARQL and its encoder. If a packed
- * statement is a scan of a table, the rows after the first one come from the table's pages (table-scan.h).
+ * statement is a scan of a table, the rows after the first one come from the table's pages. With a condition all of them do
+ * (table-scan.h).
  *
  * Place: room read, the lower half of a run. run.h steps it and knows when that has to end; here is what a step gives.
  * Invariant: a result begins again in another form only while none of its rows has left.
@@ -31,8 +32,12 @@ typedef struct QdRowSource {
     QdRdfEncoder *encoder;    /* (not owned) (nullable) SPARQL; the connection's */
     gboolean may_pack;
     gboolean stepped;
-    QdTableScan *scan; /* (owned) (nullable): gives the rows after the first one of a packed statement */
-    gboolean scans;    /* stands on a row of @scan, or at its end */
+    QdTableScan *scan;    /* (owned) (nullable): gives the rows after the first one of a packed statement */
+    gboolean scans;       /* stands on a row of @scan, or at its end */
+    gboolean scans_first; /* @scan gives the first row, too: it has a condition */
+    gboolean holds;       /* the transaction of @scan, until the end */
+    QwPageWriter *writer; /* (not owned) of the fill */
+    size_t kept_bytes;    /* of the page, while rows that were given are passed over */
 
     /* what was bound, for another form of the statement: one of these, or neither */
     const QdParameters *parameters; /* (not owned) (nullable) */
@@ -48,15 +53,21 @@ gboolean qd_row_source_bind_parameters(QdRowSource *self, const QdParameters *pa
 
 /* Before the steps whose rows go to @writer; before the first of all it takes the form that has paid before. */
 void qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer);
+/* @self->scan is unsure: SQLite steps in its place from here on. Returns: as sqlite3_step() */
+int qd_row_source_leave_scan(QdRowSource *self);
 /* Inline: it is called for each row. Returns: as sqlite3_step() */
 static inline int
 qd_row_source_step(QdRowSource *self)
 {
     gboolean first = !self->stepped;
+    int r;
 
     self->stepped = TRUE;
-    self->scans = self->scan != NULL && !first;
-    return self->scans ? qd_table_scan_step(self->scan) : sqlite3_step(self->stmt);
+    self->scans = self->scan != NULL && (!first || self->scans_first);
+    if (!self->scans)
+        return sqlite3_step(self->stmt);
+    r = qd_table_scan_step(self->scan);
+    return G_LIKELY(r != QD_TABLE_SCAN_UNSURE) ? r : qd_row_source_leave_scan(self);
 }
 
 /* The first step has given @r. From the second step on a scan of a table gives the rows, if it can. */
@@ -72,6 +83,8 @@ gboolean qd_row_source_has_new_columns(QdRowSource *self);
 
 /* The row on which the statement stands. Returns: 0; -ENOBUFS: there is no room; -ENOMEM; -EIO with @error */
 int qd_row_source_put_row(QdRowSource *self, QwPageWriter *writer, GError **error);
+/* Within a step the rows of the page have been sent, and it was emptied. */
+void qd_row_source_note_emptied(QdRowSource *self, const QwPageWriter *writer);
 /* A row of the page that is not to count after all. */
 void qd_row_source_drop_row(QdRowSource *self, QwPageWriter *writer, size_t used_before);
 /* After -ENOBUFS: what a page for the row alone takes. */
@@ -80,5 +93,5 @@ size_t qd_row_source_get_row_size(QdRowSource *self);
 /* The first page is full, of @n_rows of the result. TRUE: it pays to begin again, packed, and @writer is empty. */
 gboolean qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_rows);
 
-/* The statement is free for its next use, which begins in the form that pays after @n_bytes of this one. */
-void qd_row_source_end(QdRowSource *self, uint64_t n_bytes);
+/* The statement is free for its next use, which begins in the form that pays after this one. */
+void qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes);

@@ -51,7 +51,7 @@ qd_run_free(QdRun *self)
     if (self == NULL)
         return NULL;
 
-    qd_row_source_end(&self->rows, self->n_bytes);
+    qd_row_source_end(&self->rows, self->n_rows, self->n_bytes);
     if (self->reader != NULL) {
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
@@ -475,7 +475,7 @@ begin_again(QdRun *self, GError **error)
     QdWatch watch = { 0 };
     gboolean ok;
 
-    qd_row_source_end(&self->rows, 0);
+    qd_row_source_end(&self->rows, 0, 0);
     self->rows.stepped = FALSE;
     self->n_tries++;
     qd_evaluation_begin_watch(connection, &watch);
@@ -515,6 +515,7 @@ void
 qd_run_note_emptied(QdRun *self, const QwPageWriter *page)
 {
     self->step_start = page->used;
+    qd_row_source_note_emptied(&self->rows, page);
 }
 
 gboolean

@@ -17,6 +17,12 @@
 #define MAX_RECORD_HEADER_BYTES 98307
 /* Pages of a long row between two questions whether it shall end. */
 #define POLL_PAGES 64
+/* A longer parameter is for SQLite. */
+#define MAX_CONSTANT_BYTES 65536
+/* What is needed of a record does not stand in its page alone. */
+#define IS_ELSEWHERE (-2)
+/* The row is not one of the result. */
+#define FAILS (-3)
 
 typedef struct Level {
     guint32 number;
@@ -25,11 +31,6 @@ typedef struct Level {
     QdPageCells cells;
     guint32 next; /* cell */
 } Level;
-
-typedef struct Field {
-    guint32 type; /* serial */
-    guint32 offset;
-} Field;
 
 struct QdTableScan {
     QdSnapshot snapshot;
@@ -40,21 +41,33 @@ struct QdTableScan {
     guint8 *long_record; /* (owned) (nullable) SQLite's memory, which is charged to the query */
     guint64 n_long_bytes;
     guint64 max_value_bytes;
+    guint64 n_rows;
+    guint64 n_seen;
+    QdScanState *filter;   /* (owned) (nullable) */
+    GStringChunk *strings; /* (owned) (nullable): values of parameters */
 
     /* the row */
     gint64 rowid;
     const guint8 *record;
-    const guint8 *end; /* of the record */
-    Field fields[];
+    guint64 n_bytes; /* of the whole record */
+    guint64 n_here;  /* of those, at @record */
+    QdScanField fields[];
 };
 
 QdTableScan *
 qd_table_scan_new(sqlite3 *db, const QdScanProgram *program)
 {
-    QdTableScan *self = g_malloc0(sizeof *self + program->n_fields * sizeof(Field));
+    guint32 n_fields = MAX(program->n_fields, program->n_filter_fields);
+    QdTableScan *self = g_malloc0(sizeof *self + n_fields * sizeof(QdScanField));
 
     self->program = program;
     self->max_value_bytes = (guint64) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    if (program->n_steps > 0) {
+        self->filter = g_new0(QdScanState, 1);
+        self->filter->max_pattern_bytes = (gsize) sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+        for (guint32 i = 0; i < program->n_constants; i++)
+            self->filter->registers[program->constants[i].target] = program->constants[i].value;
+    }
     return qd_snapshot_prepare(&self->snapshot, db) ? self : qd_table_scan_free(self);
 }
 
@@ -76,8 +89,58 @@ qd_table_scan_free(QdTableScan *self)
         g_free(self->levels[i].buffer);
     }
     sqlite3_free(self->long_record);
+    if (self->filter != NULL)
+        qd_scan_state_clear(self->filter);
+    g_free(self->filter);
+    g_clear_pointer(&self->strings, g_string_chunk_free);
     g_free(self);
     return NULL;
+}
+
+gboolean
+qd_table_scan_set_constant(QdTableScan *self, const QdScanConstant *constant, const QwValue *value)
+{
+    QdScanValue *target = &self->filter->registers[constant->target];
+
+    *target = (QdScanValue){ .type = QD_SCAN_NULL };
+    switch (value->type) {
+    case QW_TYPE_NULL:
+        return TRUE;
+    case QW_TYPE_INTEGER:
+        target->type = QD_SCAN_INTEGER;
+        target->integer = value->integer;
+        return TRUE;
+    case QW_TYPE_FLOAT:
+        target->type = isnan(value->real) ? QD_SCAN_NULL : QD_SCAN_FLOAT;
+        target->real = value->real;
+        return TRUE;
+    case QW_TYPE_TEXT:
+    case QW_TYPE_BLOB:
+        break;
+    default:
+        return FALSE;
+    }
+    if (value->n_bytes > MAX_CONSTANT_BYTES)
+        return FALSE;
+    if (self->strings == NULL)
+        self->strings = g_string_chunk_new(256);
+    target->type = value->type == QW_TYPE_TEXT ? QD_SCAN_TEXT : QD_SCAN_BLOB;
+    target->is_terminated = TRUE;
+    target->n_bytes = value->n_bytes;
+    target->data = (const guint8 *) g_string_chunk_insert_len(self->strings, value->data, value->n_bytes);
+    return TRUE;
+}
+
+guint64
+qd_table_scan_get_n_rows(const QdTableScan *self)
+{
+    return self->n_rows;
+}
+
+guint64
+qd_table_scan_get_n_seen(const QdTableScan *self)
+{
+    return self->n_seen;
 }
 
 /* Pages --------------------------------------------------------------------------------------------------------------------- */
@@ -152,7 +215,7 @@ qd_table_scan_begin(QdTableScan *self)
 {
     if (!qd_snapshot_begin(&self->snapshot) || enter_page(self, self->program->root) != SQLITE_OK || find_leaf(self) != SQLITE_OK)
         return FALSE;
-    self->levels[self->depth - 1].next = 1;
+    self->levels[self->depth - 1].next = self->filter == NULL ? 1 : 0;
     return TRUE;
 }
 
@@ -198,72 +261,115 @@ collect_record(QdTableScan *self, const QdPageCell *cell)
     }
     memcpy(self->long_record, cell->local, cell->n_local);
     self->record = self->long_record;
-    self->end = self->record + n_bytes;
+    self->n_here = n_bytes;
     return read_overflow(self, cell->overflow, self->long_record + cell->n_local, n_bytes - cell->n_local);
 }
 
-/* Where the fields are that the program gives; a record that was written before a column was added has fewer: they are NULL. */
+/* Where the first @n_fields are. A record that was written before a column was added has fewer: they are NULL. */
 static int
-parse_record(QdTableScan *self)
+parse_record(QdTableScan *self, guint32 n_fields)
 {
-    guint64 n_bytes = (guint64) (self->end - self->record);
     guint64 n_header = 0;
     guint64 body;
-    const guint8 *p = qd_page_get_varint(self->record, self->end, &n_header);
+    const guint8 *p = qd_page_get_varint(self->record, self->record + self->n_here, &n_header);
     const guint8 *end = self->record + n_header;
     guint32 i = 0;
 
-    if (p == NULL || n_header > n_bytes || n_header > MAX_RECORD_HEADER_BYTES)
+    if (p == NULL || n_header > self->n_bytes || n_header > MAX_RECORD_HEADER_BYTES)
         return SQLITE_CORRUPT;
+    if (n_header > self->n_here)
+        return IS_ELSEWHERE;
     body = n_header;
-    for (; i < self->program->n_fields && p < end; i++) {
+    for (; i < n_fields && p < end; i++) {
         guint64 type;
 
         p = qd_page_get_varint(p, end, &type);
-        if (p == NULL || body > n_bytes)
+        if (p == NULL || body > self->n_bytes)
             return SQLITE_CORRUPT;
-        self->fields[i] = (Field){ (guint32) type, (guint32) body };
+        self->fields[i] = (QdScanField){ (guint32) type, (guint32) body };
         body += qd_record_get_field_size(type);
-        if (body > n_bytes)
+        if (body > self->n_bytes)
             return SQLITE_CORRUPT;
         if (qd_record_get_field_size(type) > self->max_value_bytes)
             return SQLITE_TOOBIG;
     }
-    for (; i < self->program->n_fields; i++)
-        self->fields[i] = (Field){ 0 };
-    return SQLITE_ROW;
+    for (; i < n_fields; i++)
+        self->fields[i] = (QdScanField){ 0 };
+    return body <= self->n_here ? SQLITE_ROW : IS_ELSEWHERE;
+}
+
+/* Its end is read from other pages only where it is needed. */
+static inline int
+parse_fields(QdTableScan *self, const QdPageCell *cell, guint32 n_fields)
+{
+    int r = parse_record(self, n_fields);
+
+    if (r != IS_ELSEWHERE)
+        return r;
+    r = collect_record(self, cell);
+    return r == SQLITE_OK ? parse_record(self, n_fields) : r;
+}
+
+static int
+filter_row(QdTableScan *self)
+{
+    const QdScanRow row = { self->record, self->fields, self->rowid };
+
+    switch (qd_scan_filter_run(self->program->steps, self->program->n_steps, &row, self->filter)) {
+    case QD_SCAN_PASSES:
+        return SQLITE_ROW;
+    case QD_SCAN_FAILS:
+        return FAILS;
+    case QD_SCAN_UNSURE:
+        return QD_TABLE_SCAN_UNSURE;
+    case QD_SCAN_ENDS:
+        return SQLITE_INTERRUPT;
+    }
+    g_assert_not_reached();
 }
 
 static int
 parse_cell(QdTableScan *self, const Level *level, guint32 i)
 {
     QdPageCell cell;
-    int r = SQLITE_OK;
+    int r;
 
     if (!qd_page_cells_get(&level->cells, i, &cell) || cell.n_bytes > MAX_RECORD_BYTES ||
         cell.n_bytes > (guint64) self->snapshot.n_pages * self->snapshot.page_size)
         return SQLITE_CORRUPT;
     self->rowid = cell.rowid;
     self->record = cell.local;
-    self->end = cell.local + cell.n_local;
-    if (cell.n_local < cell.n_bytes)
-        r = collect_record(self, &cell);
-    return r == SQLITE_OK ? parse_record(self) : r;
+    self->n_bytes = cell.n_bytes;
+    self->n_here = cell.n_local;
+    if (self->filter != NULL) {
+        r = parse_fields(self, &cell, self->program->n_filter_fields);
+        if (r == SQLITE_ROW)
+            r = filter_row(self);
+        if (r != SQLITE_ROW)
+            return r;
+    }
+    return parse_fields(self, &cell, self->program->n_fields);
 }
 
 int
 qd_table_scan_step(QdTableScan *self)
 {
-    Level *level = self->depth > 0 ? &self->levels[self->depth - 1] : NULL;
+    int r;
 
-    if (level == NULL || !is_leaf(level) || level->next == level->cells.n_cells) {
-        int r = find_leaf(self);
+    do {
+        Level *level = self->depth > 0 ? &self->levels[self->depth - 1] : NULL;
 
-        if (r != SQLITE_OK)
-            return r;
-        level = &self->levels[self->depth - 1];
-    }
-    return parse_cell(self, level, level->next++);
+        if (level == NULL || !is_leaf(level) || level->next == level->cells.n_cells) {
+            r = find_leaf(self);
+            if (r != SQLITE_OK)
+                return r;
+            level = &self->levels[self->depth - 1];
+        }
+        r = parse_cell(self, level, level->next++);
+        self->n_seen++;
+    } while (r == FAILS);
+    self->n_rows += r == SQLITE_ROW ? 1 : 0;
+    return r;
 }
 
 /* Rows ---------------------------------------------------------------------------------------------------------------------- */
@@ -287,7 +393,7 @@ put_number(QwPageWriter *writer, guint32 type, const guint8 *p, gboolean is_real
 static int
 put_field(QwPageWriter *writer, const QdTableScan *self, const QdScanColumn *column)
 {
-    const Field *field = &self->fields[column->field];
+    const QdScanField *field = &self->fields[column->field];
     const guint8 *p = self->record + field->offset;
 
     if (field->type > QD_RECORD_BLOB && (field->type & 1) != 0)

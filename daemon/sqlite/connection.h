@@ -22,6 +22,7 @@ typedef struct QdWrapped {
     gpointer scan;       /* (nullable) (owned): of its program: read/table-scan.h */
     gboolean is_tried;   /* whether it can be had has been looked at */
     gboolean gives_much; /* some run of the statement gave a large result */
+    gboolean gives_most; /* the last run, as far as it went, gave a good part of the rows of the table that it scans */
 } QdWrapped;
 
 /* A compiled statement; belongs to its connection. */

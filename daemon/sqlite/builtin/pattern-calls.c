@@ -37,7 +37,7 @@ typedef struct UserData {
 
 /* Of one call. */
 typedef struct Matching {
-    sqlite3_context *context;
+    sqlite3_context *context; /* (nullable): no function was called */
     Wildcards wildcards;
     guint32 escape;        /* 0: none; GLOB's begins a set */
     const guchar *pattern; /* after the last wildcard for any characters */
@@ -98,7 +98,7 @@ is_interrupted(Matching *self)
 
     self->n_steps = 0;
     self->has_failed = qd_interrupt_poll();
-    if (self->has_failed)
+    if (self->has_failed && self->context != NULL)
         sqlite3_result_error_code(self->context, SQLITE_INTERRUPT);
     return self->has_failed;
 }
@@ -380,23 +380,36 @@ call(sqlite3_context *context, int n_args, sqlite3_value **args, const Wildcards
 }
 
 /* https://www.sqlite.org/lang_expr.html#like */
+static const Wildcards like_wildcards = { '%', '_', 0, TRUE };
+static const Wildcards glob_wildcards = { '*', '?', '[', FALSE };
+
+int
+qd_pattern_match(gboolean is_glob, const char *pattern, const char *text)
+{
+    Matching self = { .wildcards = like_wildcards, .pattern = (const guchar *) pattern, .text = (const guchar *) text };
+    gboolean matches;
+
+    if (is_glob) {
+        self.wildcards = glob_wildcards;
+        self.escape = glob_wildcards.set;
+    }
+    matches = match(&self);
+    return self.has_failed ? -1 : matches;
+}
+
 static void
 function_like(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
-    static const Wildcards wildcards = { '%', '_', 0, TRUE };
-
     if (n_args == 2)
-        call(context, 2, args, &wildcards);
+        call(context, 2, args, &like_wildcards);
     else
-        call(context, 3, args, &wildcards);
+        call(context, 3, args, &like_wildcards);
 }
 
 static void
 function_glob(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
-    static const Wildcards wildcards = { '*', '?', '[', FALSE };
-
-    call(context, 2, args, &wildcards);
+    call(context, 2, args, &glob_wildcards);
 }
 
 gboolean

@@ -11,3 +11,14 @@
 #include <sqlite3.h>
 
 gboolean qd_pattern_calls_register(sqlite3 *db, GError **error);
+
+/**
+ * qd_pattern_match:
+ * @is_glob: as GLOB, else as LIKE without ESCAPE
+ * @pattern: at most as long as the limit of the connection allows
+ *
+ * What the function gives of two texts, without a statement.
+ *
+ * Returns: 1, 0; -1: qd_interrupt_poll() says that the statement shall end
+ */
+int qd_pattern_match(gboolean is_glob, const char *pattern, const char *text);
