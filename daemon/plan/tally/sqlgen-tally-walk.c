@@ -12,7 +12,17 @@
 
 #define WAY_MAX 8 /* steps: QD_TALLY_STEPS_MAX of daemon/tally */
 
-/* The parts that lead from @from to @to are used, and @way has their numbers. */
+static gboolean
+is_on_way(const QdTallyScope *self, guint variable, const guint *way, guint n_steps)
+{
+    for (guint i = 0; i < n_steps; i++) {
+        if (qd_variable_set_has(&g_array_index(self->parts, QdTallyPart, way[i]).named, variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* The parts that lead from @from to @to are used, and @way has their numbers. No variable comes twice. */
 static gboolean
 find_way(QdTallyScope *self, guint from, guint to, guint *way, guint *n_steps)
 {
@@ -25,6 +35,8 @@ find_way(QdTallyScope *self, guint from, guint to, guint *way, guint *n_steps)
         if (!qd_tally_part_is_link(part) || !qd_variable_set_has(&part->named, from))
             continue;
         next = qd_node_is_variable(&part->triple->s, from) ? part->triple->o.variable : part->triple->s.variable;
+        if (is_on_way(self, next, way, *n_steps))
+            continue;
         part->is_used = TRUE;
         way[(*n_steps)++] = i;
         if (find_way(self, next, to, way, n_steps))

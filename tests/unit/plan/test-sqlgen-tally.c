@@ -94,6 +94,8 @@ test_walks(void)
     check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } } GROUP BY ?x", "@o00~sA01.=B");
     check("SELECT ?o (SUM(?x) AS ?n) (COUNT(?x) AS ?m) { ?s :p ?o OPTIONAL { ?s :q ?x } } GROUP BY ?o", "@u00sA00.~sA01.=BC");
     check("SELECT DISTINCT ?a ?b ?s { ?s :p ?a ; :q ?b ; :r ?c }", "@s00sA01.sA02.=BC");
+    /* a circle before the way from one to the other is no part of it */
+    check("SELECT ?s ?x (COUNT(?o) AS ?n) { ?s :p ?o . ?o :q ?s . ?s :r ?x } GROUP BY ?s ?x", "@u00sA01oA02.sA00.=C");
     /* more than a triple in the OPTIONAL, what is joined to it, a product, and six others */
     check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x . ?x :r ?y } } GROUP BY ?x", NULL);
     check("SELECT ?x (COUNT(*) AS ?n) { ?s :p ?o OPTIONAL { ?o :q ?x } ?y :r ?x } GROUP BY ?x", NULL);
