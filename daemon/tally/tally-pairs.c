@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Numbers are carried from one variable on the way to the next. Between two columns an array has a place for each key of the
- * second. So a value that is reached several times goes on once. At the end the numbers are in a hash table.
+ * second. So a value that is reached several times goes on once. At the end the numbers are in a hash table. So are those between
+ * columns where only a few of the second one's keys will be reached.
  */
 #include "daemon/tally/tally-pairs.h"
 
@@ -9,28 +10,24 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/tally/tally-lookup.h"
+#include "daemon/tally/tally-sums.h"
 
 #define POLL_EVERY 8192
-#define SLOTS_MIN 16
-#define SLOTS_PER_ENTRY 2
 
 typedef struct Step {
     QdTallyColumn *column;
     QdTallyVector weights;
     gboolean is_weighted;
-    QdTallyLookup lookup;      /* of values: their place among the next column's keys, plus 1; of the last step: their weight */
+    gsize n_values;
+    gboolean is_summed;        /* what it reaches is in @sums: the last step, and one that reaches few */
+    QdTallySums sums;          /* for one first value */
+    QdTallyLookup lookup;      /* of values: their place among the next column's keys, plus 1; if it is summed their weight */
+    QdTallyLookup next;        /* if it is summed: places of the next column's keys */
     guint64 *weight_of_places; /* (nullable) */
     guint64 *counts;           /* of these places, for one first value; 0 but for the reached ones */
     guint32 *reached;
     gsize n_reached;
-    gsize n_values;
 } Step;
-
-/* Of the second variable. */
-typedef struct Entry {
-    gint64 value;
-    guint64 count;
-} Entry;
 
 struct QdTallyPairs {
     QdTallyVector start;
@@ -39,10 +36,7 @@ struct QdTallyPairs {
     guint n_steps;
     gsize next, next_start; /* key of the first column, and value of start, to be tried */
     gint64 first;
-    Entry *entries; /* the pairs of this */
-    guint32 *slots; /* index of an entry, plus 1 */
-    gsize n_entries, n_entries_max, n_slots, position;
-    guint shift;
+    gsize position; /* among its pairs, which are the sums of the last step */
     gsize n_polled;
 };
 
@@ -79,13 +73,13 @@ qd_tally_pairs_free(QdTallyPairs *self)
         (void) qd_tally_column_unref(step->column);
         qd_tally_vector_clear(&step->weights);
         qd_tally_lookup_clear(&step->lookup);
+        qd_tally_lookup_clear(&step->next);
+        qd_tally_sums_clear(&step->sums);
         sqlite3_free(step->weight_of_places);
         sqlite3_free(step->counts);
         sqlite3_free(step->reached);
     }
     qd_tally_vector_clear(&self->start);
-    sqlite3_free(self->entries);
-    sqlite3_free(self->slots);
     g_free(self);
     return NULL;
 }
@@ -158,22 +152,41 @@ find_places(Step *step, const QdTallyColumn *next)
         return r;
     places.keys = places.own_keys;
     places.counts = places.own_counts;
-    return qd_tally_lookup_init(&step->lookup, &places);
+    return qd_tally_lookup_init(&step->lookup, &places, G_MAXDOUBLE);
 }
 
+/* @n: about how many values it comes upon. */
 static int
-make_entries(QdTallyPairs *self, const Step *last)
+make_sums(Step *step, double n)
 {
+    gsize n_max = MIN(step->n_values, step->column->n_pairs);
     int r;
 
-    self->n_entries_max = MIN(last->n_values, last->column->n_pairs);
-    if (last->is_weighted)
-        self->n_entries_max = MIN(self->n_entries_max, last->weights.n);
-    self->shift = 64;
-    for (self->n_slots = 1; self->n_slots < MAX(SLOTS_MIN, SLOTS_PER_ENTRY * self->n_entries_max); self->n_slots *= 2)
-        self->shift--;
-    r = make_zeros(self->n_slots, sizeof *self->slots, &self->slots);
-    return r == SQLITE_OK ? make_zeros(self->n_entries_max, sizeof *self->entries, &self->entries) : r;
+    step->is_summed = TRUE;
+    r = qd_tally_sums_init(&step->sums, step->is_weighted ? MIN(n_max, step->weights.n) : n_max);
+    return r == SQLITE_OK && step->is_weighted ? qd_tally_lookup_init(&step->lookup, &step->weights, n) : r;
+}
+
+/* All steps, from about @n keys on. */
+static int
+prepare(QdTallyPairs *self, double n)
+{
+    int r = SQLITE_OK;
+
+    for (guint i = 0; i < self->n_steps && r == SQLITE_OK; i++) {
+        Step *step = &self->steps[i];
+        const QdTallyColumn *next = i + 1 < self->n_steps ? self->steps[i + 1].column : NULL;
+
+        n *= (double) step->column->n_pairs / (double) MAX(step->column->n_keys, 1);
+        if (next != NULL && !qd_tally_lookup_has_few_gets(next->n_keys, n)) {
+            r = find_places(step, next);
+            continue;
+        }
+        r = make_sums(step, n);
+        if (r == SQLITE_OK && next != NULL)
+            r = qd_tally_lookup_init_places(&step->next, next->keys, next->n_keys, n);
+    }
+    return r;
 }
 
 /* --- pairs ------------------------------------------------------------------------------------------------------------ */
@@ -182,25 +195,6 @@ static inline gboolean
 must_end(QdTallyPairs *self)
 {
     return ++self->n_polled % POLL_EVERY == 0 && qd_interrupt_poll();
-}
-
-static int
-add_entry(QdTallyPairs *self, gint64 value, guint64 count)
-{
-    gsize slot = (gsize) (((guint64) value * QD_TALLY_HASH_FACTOR) >> self->shift);
-
-    while (self->slots[slot] != 0) {
-        Entry *entry = &self->entries[self->slots[slot] - 1];
-
-        if (entry->value == value)
-            return __builtin_add_overflow(entry->count, count, &entry->count) ? SQLITE_TOOBIG : SQLITE_OK;
-        slot = (slot + 1) & (self->n_slots - 1);
-    }
-    if (self->n_entries == self->n_entries_max)
-        return SQLITE_CORRUPT;
-    self->entries[self->n_entries++] = (Entry){ value, count };
-    self->slots[slot] = (guint32) self->n_entries;
-    return SQLITE_OK;
 }
 
 static int
@@ -215,10 +209,8 @@ reach(Step *step, guint64 place, guint64 count)
 
 /* From key @index of a step's column, which @count ways lead to. */
 static int
-walk(QdTallyPairs *self, guint number, gsize index, guint64 count)
+walk(QdTallyPairs *self, Step *step, gsize index, guint64 count)
 {
-    Step *step = &self->steps[number];
-    gboolean is_last = number + 1 == self->n_steps;
     int r = SQLITE_OK;
 
     for (gsize i = step->column->begins[index]; i < step->column->begins[index + 1] && r == SQLITE_OK; i++) {
@@ -228,15 +220,41 @@ walk(QdTallyPairs *self, guint number, gsize index, guint64 count)
 
         if (must_end(self))
             return SQLITE_INTERRUPT;
-        if (!is_last || step->is_weighted)
+        if (!step->is_summed || step->is_weighted)
             found = qd_tally_lookup_get(&step->lookup, value);
         if (found == 0)
             continue;
-        if (!is_last)
+        if (!step->is_summed)
             r = reach(step, found - 1, count);
         else
-            r = __builtin_mul_overflow(count, found, &product) ? SQLITE_TOOBIG : add_entry(self, value, product);
+            r = __builtin_mul_overflow(count, found, &product) ? SQLITE_TOOBIG : qd_tally_sums_add(&step->sums, value, product);
     }
+    return r;
+}
+
+/* From all that @step has reached to what the @next one reaches. */
+static int
+go_on(QdTallyPairs *self, Step *step, Step *next)
+{
+    int r = SQLITE_OK;
+
+    for (gsize i = 0; i < step->n_reached && r == SQLITE_OK; i++) {
+        guint64 n = step->counts[step->reached[i]];
+
+        step->counts[step->reached[i]] = 0;
+        r = walk(self, next, step->reached[i], n);
+    }
+    step->n_reached = 0;
+    for (gsize i = 0; i < step->sums.n && r == SQLITE_OK; i++) {
+        guint64 place = qd_tally_lookup_get(&step->next, step->sums.entries[i].value);
+
+        if (must_end(self))
+            return SQLITE_INTERRUPT;
+        if (place > 0)
+            r = walk(self, next, place - 1, step->sums.entries[i].count);
+    }
+    if (step->is_summed)
+        qd_tally_sums_forget(&step->sums);
     return r;
 }
 
@@ -244,63 +262,56 @@ walk(QdTallyPairs *self, guint number, gsize index, guint64 count)
 static int
 make_pairs(QdTallyPairs *self, gsize index, guint64 count)
 {
-    int r = walk(self, 0, index, count);
+    int r = walk(self, &self->steps[0], index, count);
 
-    for (guint i = 0; i + 1 < self->n_steps && r == SQLITE_OK; i++) {
-        Step *step = &self->steps[i];
-
-        for (gsize k = 0; k < step->n_reached && r == SQLITE_OK; k++) {
-            guint64 n = step->counts[step->reached[k]];
-
-            step->counts[step->reached[k]] = 0;
-            r = walk(self, i + 1, step->reached[k], n);
-        }
-        step->n_reached = 0;
-    }
+    for (guint i = 0; i + 1 < self->n_steps && r == SQLITE_OK; i++)
+        r = go_on(self, &self->steps[i], &self->steps[i + 1]);
     return r;
 }
 
-static void
-forget_pairs(QdTallyPairs *self)
+static const QdTallySums *
+get_found(const QdTallyPairs *self)
 {
-    if (self->n_entries > self->n_slots / sizeof(gint64)) {
-        memset(self->slots, 0, self->n_slots * sizeof *self->slots);
-    } else {
-        for (gsize i = 0; i < self->n_entries; i++) {
-            gsize slot = (gsize) (((guint64) self->entries[i].value * QD_TALLY_HASH_FACTOR) >> self->shift);
+    return &self->steps[self->n_steps - 1].sums;
+}
 
-            while (self->slots[slot] != 0) {
-                self->slots[slot] = 0;
-                slot = (slot + 1) & (self->n_slots - 1);
-            }
+/* To the next key of the first column that is a value of the start, too. FALSE: there is none. */
+static gboolean
+find_start(QdTallyPairs *self, gsize *ret_index, guint64 *ret_count)
+{
+    const QdTallyColumn *column = self->steps[0].column;
+    const QdTallyVector *start = &self->start;
+
+    while (self->next < column->n_keys && (!self->has_start || self->next_start < start->n)) {
+        gint64 key = column->keys[self->next];
+
+        if (!self->has_start || start->keys[self->next_start] == key) {
+            *ret_count = self->has_start ? qd_tally_vector_get_count(start, self->next_start++) : 1;
+            *ret_index = self->next++;
+            return TRUE;
         }
+        if (start->keys[self->next_start] < key)
+            self->next_start = qd_tally_vector_seek(start->keys, start->n, self->next_start, key);
+        else
+            self->next = qd_tally_vector_seek(column->keys, column->n_keys, self->next, start->keys[self->next_start]);
     }
-    self->n_entries = self->position = 0;
+    return FALSE;
 }
 
 /* The next value of the first variable that has pairs. */
 static int
 make_next(QdTallyPairs *self)
 {
-    const QdTallyColumn *column = self->steps[0].column;
+    gsize index;
+    guint64 count;
     int r = SQLITE_OK;
 
-    forget_pairs(self);
-    while (self->n_entries == 0 && self->next < column->n_keys && r == SQLITE_OK) {
-        gsize index = self->next++;
-        guint64 count = 1;
-
+    qd_tally_sums_forget(&self->steps[self->n_steps - 1].sums);
+    self->position = 0;
+    while (get_found(self)->n == 0 && r == SQLITE_OK && find_start(self, &index, &count)) {
         if (must_end(self))
             return SQLITE_INTERRUPT;
-        self->first = column->keys[index];
-        if (self->has_start) {
-            self->next_start = qd_tally_vector_seek(self->start.keys, self->start.n, self->next_start, self->first);
-            if (self->next_start == self->start.n)
-                self->next = column->n_keys;
-            if (self->next_start == self->start.n || self->start.keys[self->next_start] != self->first)
-                continue;
-            count = qd_tally_vector_get_count(&self->start, self->next_start);
-        }
+        self->first = self->steps[0].column->keys[index];
         r = make_pairs(self, index, count);
     }
     return r;
@@ -309,30 +320,26 @@ make_next(QdTallyPairs *self)
 int
 qd_tally_pairs_begin(QdTallyPairs *self)
 {
-    int r = SQLITE_OK;
+    int r = prepare(self, (double) (self->has_start ? self->start.n : self->steps[0].column->n_keys));
 
-    for (guint i = 0; i + 1 < self->n_steps && r == SQLITE_OK; i++)
-        r = find_places(&self->steps[i], self->steps[i + 1].column);
-    if (r == SQLITE_OK && self->steps[self->n_steps - 1].is_weighted)
-        r = qd_tally_lookup_init(&self->steps[self->n_steps - 1].lookup, &self->steps[self->n_steps - 1].weights);
-    if (r == SQLITE_OK)
-        r = make_entries(self, &self->steps[self->n_steps - 1]);
     return r == SQLITE_OK ? make_next(self) : r;
 }
 
 int
 qd_tally_pairs_advance(QdTallyPairs *self)
 {
-    return ++self->position < self->n_entries ? SQLITE_OK : make_next(self);
+    return ++self->position < get_found(self)->n ? SQLITE_OK : make_next(self);
 }
 
 gboolean
 qd_tally_pairs_get(const QdTallyPairs *self, gint64 *ret_first, gint64 *ret_second, guint64 *ret_count)
 {
-    if (self->position >= self->n_entries)
+    const QdTallySums *found = get_found(self);
+
+    if (self->position >= found->n)
         return FALSE;
     *ret_first = self->first;
-    *ret_second = self->entries[self->position].value;
-    *ret_count = self->entries[self->position].count;
+    *ret_second = found->entries[self->position].value;
+    *ret_count = found->entries[self->position].count;
     return TRUE;
 }

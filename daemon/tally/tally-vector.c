@@ -169,7 +169,7 @@ qd_tally_vector_follow(QdTallyColumn *column, const QdTallyVector *inner, QdTall
     if (!reserve(&result, column->n_keys))
         return SQLITE_NOMEM;
     if (inner->n > 0)
-        r = qd_tally_lookup_init(&lookup, inner);
+        r = qd_tally_lookup_init(&lookup, inner, (double) column->n_pairs);
     for (gsize i = 0; i < column->n_keys && inner->n > 0 && r == SQLITE_OK; i++) {
         guint64 sum = 0;
 

@@ -277,42 +277,35 @@ add_up(QdTallyWalk *self)
     return r;
 }
 
-/* The index of each key of @column, plus 1. */
+/* What level @index needs, which is entered about *@n times; then how many values it has in all. */
 static int
-find_places(const QdTallyColumn *column, QdTallyLookup *ret_places)
+prepare_level(QdTallyWalk *self, guint index, double *n)
 {
-    g_auto(QdTallyVector) places = { .keys = column->keys, .n = column->n_keys };
+    Level *level = &self->levels[index];
+    double n_values = G_MAXDOUBLE;
+    int r = level->n_links > 0 ? SQLITE_OK : SQLITE_RANGE;
 
-    places.own_counts = sqlite3_malloc64((column->n_keys + 1) * sizeof *places.own_counts);
-    places.counts = places.own_counts;
-    if (places.own_counts == NULL)
-        return SQLITE_NOMEM;
-    for (gsize i = 0; i < column->n_keys; i++) {
-        if (i % POLL_EVERY == 0 && qd_interrupt_poll())
-            return SQLITE_INTERRUPT;
-        places.own_counts[i] = i + 1;
+    for (guint i = 0; i < level->n_links && r == SQLITE_OK; i++) {
+        const QdTallyColumn *column = level->links[i].column;
+
+        r = qd_tally_lookup_init_places(&level->links[i].places, column->keys, column->n_keys, *n);
+        n_values = MIN(n_values, (double) column->n_pairs / (double) MAX(column->n_keys, 1));
     }
-    return qd_tally_lookup_init(ret_places, &places);
+    *n *= n_values;
+    return r == SQLITE_OK && level->is_weighted ? qd_tally_lookup_init(&level->lookup, &level->weights, *n) : r;
 }
 
 int
 qd_tally_walk_begin(QdTallyWalk *self, gboolean is_number)
 {
+    double n = (double) self->start.n;
     int r = SQLITE_OK;
 
     self->n_stepped = 1;
     for (guint i = 0; i < self->n_asked; i++)
         self->n_stepped = MAX(self->n_stepped, self->asked[i] + 1);
-    for (guint i = 1; i < self->n_levels && r == SQLITE_OK; i++) {
-        Level *level = &self->levels[i];
-
-        if (level->n_links == 0)
-            return SQLITE_RANGE;
-        for (guint k = 0; k < level->n_links && r == SQLITE_OK; k++)
-            r = find_places(level->links[k].column, &level->links[k].places);
-        if (r == SQLITE_OK && level->is_weighted)
-            r = qd_tally_lookup_init(&level->lookup, &level->weights);
-    }
+    for (guint i = 1; i < self->n_levels && r == SQLITE_OK; i++)
+        r = prepare_level(self, i, &n);
     if (r != SQLITE_OK)
         return r;
     self->is_number = is_number;
