@@ -244,6 +244,19 @@ need_aggregate(QdGenerator *self, const QdExpression *aggregate, QdTallyNeed *ne
     }
 }
 
+/* Whether nothing binds @variable, a key beside others: all groups have it unbound. */
+static gboolean
+is_unbound_key(const QdAlgebra *group, const QdTallyNeed *need, guint variable)
+{
+    gboolean has_others = FALSE;
+
+    for (guint i = 0; i < group->n_variables; i++)
+        has_others = has_others || qd_variable_set_has(&need->whole->possible, group->variables[i]) ||
+                     qd_variable_set_has(&need->computed, group->variables[i]);
+    return has_others && group->n_bindings > 0 && !qd_variable_set_has(&need->computed, variable) &&
+           !qd_variable_set_has(&need->whole->possible, variable);
+}
+
 /* BINDs of what is asked for. */
 static gboolean
 need_computed(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need)
@@ -252,7 +265,8 @@ need_computed(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need)
         for (guint i = 0; i < node->n_bindings; i++)
             qd_variable_set_add(&need->computed, self->arena, node->bindings[i].variable);
     for (guint i = 0; i < group->n_variables; i++) {
-        if (!qd_variable_set_has(&need->computed, group->variables[i]) && !need_variable(need, group->variables[i]))
+        if (!is_unbound_key(group, need, group->variables[i]) && !qd_variable_set_has(&need->computed, group->variables[i]) &&
+            !need_variable(need, group->variables[i]))
             return FALSE;
     }
     for (const QdAlgebra *node = group->children[0]; node != need->whole; node = node->children[0])

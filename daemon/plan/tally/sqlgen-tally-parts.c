@@ -89,9 +89,8 @@ qd_tally_compares_ends(const QdExpression *expression, const QdAlgebra *node)
            ((s->variable == a && o->variable == b) || (s->variable == b && o->variable == a));
 }
 
-/* A triple of each solution of @node that has @variable. */
-static const QdTriple *
-find_triple(const QdAlgebra *node, guint variable)
+const QdTriple *
+qd_tally_find_triple(const QdAlgebra *node, guint variable)
 {
     const QdTriple *found = NULL;
 
@@ -100,9 +99,9 @@ find_triple(const QdAlgebra *node, guint variable)
         return node->triple;
     if (node->kind == QD_ALGEBRA_JOIN) {
         for (guint i = 0; i < node->n_children && found == NULL; i++)
-            found = find_triple(node->children[i], variable);
+            found = qd_tally_find_triple(node->children[i], variable);
     } else if (node->kind == QD_ALGEBRA_FILTER || node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) {
-        found = find_triple(node->children[0], variable);
+        found = qd_tally_find_triple(node->children[0], variable);
     }
     return found;
 }
@@ -129,9 +128,9 @@ qd_tally_find_set(const QdGenerator *self, const QdAlgebra *left, QdExpression *
         variable = each;
         n++;
     }
-    if (n != 1 || find_triple(left, variable) == NULL)
+    if (n != 1 || qd_tally_find_triple(left, variable) == NULL)
         return FALSE;
-    *ret_set = (QdTallySet){ condition, variable, find_triple(left, variable) };
+    *ret_set = (QdTallySet){ condition, variable, qd_tally_find_triple(left, variable) };
     return TRUE;
 }
 
@@ -270,8 +269,9 @@ qd_tally_check_parts(QdTallyScope *self, guint root)
 
 /* --- the program ------------------------------------------------------------------------------------------------------ */
 
+/* @ret_bit: (nullable): of its number */
 static gboolean
-put_id(QdTallyDraft *self, const QdNode *node)
+put_id(QdTallyDraft *self, const QdNode *node, guint64 *ret_bit)
 {
     guint i = 0;
 
@@ -284,6 +284,8 @@ put_id(QdTallyDraft *self, const QdNode *node)
     self->terms[i] = node->term;
     self->n_terms = MAX(self->n_terms, i + 1);
     g_string_append_printf(self->program, "%02u", i);
+    if (ret_bit != NULL)
+        *ret_bit = G_GUINT64_CONSTANT(1) << i;
     return TRUE;
 }
 
@@ -293,10 +295,14 @@ qd_tally_put_predicate(QdTallyDraft *self, const QdTriple *triple)
     const QdCatalog *catalog = self->generator->catalog;
     QdPredicateStatistics statistics;
 
-    if (!put_id(self, &triple->p))
+    guint64 bit;
+
+    if (!put_id(self, &triple->p, &bit))
         return FALSE;
     if (catalog->get_predicate(catalog->data, triple->p.term, &statistics)) {
         self->n_pairs += (double) statistics.n_quads;
+        self->n_read += (self->read & bit) == 0 ? (double) statistics.n_quads : 0;
+        self->read |= bit;
         self->n_bytes += (double) statistics.n_quads * PAIR_BYTES +
                          (double) MAX(statistics.n_subjects, statistics.n_objects) * KEY_BYTES;
     }
@@ -344,7 +350,7 @@ write_triple(QdTallyScope *self, const QdTriple *triple, guint variable, const Q
 
     if (other->kind == QD_NODE_TERM) {
         g_string_append_c(self->tally->program, is_subject ? 'c' : 'd');
-        return put_id(self->tally, &triple->p) && put_id(self->tally, other);
+        return put_id(self->tally, &triple->p, NULL) && put_id(self->tally, other, NULL);
     }
     if (other->variable == variable)
         return qd_tally_put_column(self->tally, 'e', triple);
@@ -477,6 +483,12 @@ qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, GPtrArray 
     return write_group(self, node, root, &outside, conditions);
 }
 
+gboolean
+qd_tally_write_exists(QdTallyDraft *self, const QdAlgebra *node, guint root, const QdVariableSet *outside)
+{
+    return write_group(self, node, root, outside, NULL);
+}
+
 /* --- ids and sets ------------------------------------------------------------------------------------------------------- */
 
 /* The ids of its values, as one SQL value. */
@@ -553,47 +565,4 @@ qd_tally_write_predicates(QdTallyDraft *self, const QdAlgebra *pattern, guint *r
     *ret_root = triple->p.variable;
     g_string_append_printf(self->program, "p%c", class);
     return TRUE;
-}
-
-/* --- patterns of what is bound ---------------------------------------------------------------------------------------- */
-
-/* @node with child @index as its solutions with @variable are. */
-static QdAlgebra *
-require_of_child(QdGenerator *self, const QdAlgebra *node, guint index, guint variable)
-{
-    QdAlgebra *child = qd_tally_require(self, node->children[index], variable);
-    QdAlgebra *copy;
-
-    if (child == NULL)
-        return NULL;
-    copy = qd_algebra_put_on(self, node, node->children[0]);
-    copy->children[index] = child;
-    return copy;
-}
-
-QdAlgebra *
-qd_tally_require(QdGenerator *self, const QdAlgebra *node, guint variable)
-{
-    guint found = G_MAXUINT;
-    QdAlgebra *whole;
-
-    if (qd_algebra_binds(node, variable))
-        return (QdAlgebra *) node;
-    for (guint i = 0; i < node->n_children; i++) {
-        if (qd_variable_set_has(&node->children[i]->possible, variable)) {
-            if (found != G_MAXUINT)
-                return NULL;
-            found = i;
-        }
-    }
-    if (found == G_MAXUINT)
-        return NULL;
-    if (node->kind == QD_ALGEBRA_JOIN || ((node->kind == QD_ALGEBRA_LEFT_JOIN || node->kind == QD_ALGEBRA_MINUS) && found == 0))
-        return require_of_child(self, node, found, variable);
-    if (node->kind != QD_ALGEBRA_LEFT_JOIN || node->n_expressions > 0)
-        return NULL;
-    whole = require_of_child(self, node, found, variable);
-    if (whole != NULL)
-        whole->kind = QD_ALGEBRA_JOIN;
-    return whole;
 }

@@ -100,9 +100,11 @@ qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const guint *roo
 
 /* --- walks ------------------------------------------------------------------------------------------------------------ */
 
-#define LEVELS_MAX 16   /* QD_TALLY_LEVELS_MAX, QD_TALLY_LINKS_MAX and QD_TALLY_ASKED_MAX of daemon/tally */
-#define LINKS_MAX 4     /* of one variable */
-#define ROW_EFFORT 8    /* a row for SQLite takes as long as so many values */
+#define LEVELS_MAX 16      /* QD_TALLY_LEVELS_MAX, QD_TALLY_LINKS_MAX and QD_TALLY_ASKED_MAX of daemon/tally */
+#define LINKS_MAX 4        /* of one variable */
+#define ROW_EFFORT 8       /* a row for SQLite takes as long as so many values */
+#define SMALL_SHARE 0.0625 /* few */
+#define SELECTIVE_SHARE 0.5
 #define STEPS_A_QUAD 16 /* values are looked at while a join looks at a quad */
 
 typedef struct Link {
@@ -114,6 +116,7 @@ typedef struct Link {
 
 typedef struct Walk {
     QdTallyScope *scope;
+    const QdAlgebra *pattern;
     const guint *roots;
     guint n_roots;
     GArray *links;            /* Link */
@@ -212,7 +215,24 @@ count_links(const Walk *self, guint variable, guint *ret_last)
     return n;
 }
 
-/* Links to variables that nothing else needs are left to the numbers of the variable where they begin. */
+/* Which part of the values of @variable triples with constants leave; most count as all. */
+static double
+get_share(const Walk *self, guint variable)
+{
+    double n_left = qd_tally_estimate_values(self->scope->tally->generator, self->pattern, variable);
+    double n_all = G_MAXDOUBLE;
+
+    for (guint i = 0; i < self->links->len; i++) {
+        const Link *link = get_link(self, i);
+
+        if (link->open == G_MAXUINT && get_other(link->triple, variable) != G_MAXUINT)
+            n_all = MIN(n_all, qd_node_is_variable(&link->triple->o, variable) ? link->n_objects : link->n_subjects);
+    }
+    return n_left < SELECTIVE_SHARE * n_all ? n_left / n_all : 1;
+}
+
+/* Links to variables that nothing else needs are left to the numbers of the variable where they begin. The walk may rather begin
+ * with few values. */
 static void
 prune(Walk *self)
 {
@@ -226,7 +246,7 @@ prune(Walk *self)
             guint last;
 
             for (guint k = 0; k < G_N_ELEMENTS(ends) && !link->is_pruned && link->open == G_MAXUINT; k++) {
-                if (!is_root(self, ends[k]) && count_links(self, ends[k], &last) == 1)
+                if (!is_root(self, ends[k]) && count_links(self, ends[k], &last) == 1 && get_share(self, ends[k]) > SMALL_SHARE)
                     is_changed = link->is_pruned = TRUE;
             }
         }
@@ -289,7 +309,7 @@ estimate_level(const Walk *self, guint variable, double *ret_n)
         n = n_links == 0 ? n_values : MIN(n, n_values) * MIN(1, MAX(n, n_values) / n_all);
         n_links++;
     }
-    *ret_n = n;
+    *ret_n = n * get_share(self, variable);
     return n_links > 0 && n_links <= LINKS_MAX;
 }
 
@@ -391,8 +411,10 @@ find_order(Walk *self)
         guint first = i % 2 == 0 ? link->triple->s.variable : link->triple->o.variable;
         double n = i % 2 == 0 ? link->n_subjects : link->n_objects;
         gboolean is_begin = !is_open(self, first) && (link->open == G_MAXUINT || !has_sure_link(self, first));
-        double effort = is_begin ? order_from(self, first, n) : -1;
+        double effort;
 
+        n *= get_share(self, first);
+        effort = is_begin ? order_from(self, first, n) : -1;
         if (effort >= 0 && (best == G_MAXUINT || effort < least)) {
             best = first;
             best_n = n;
@@ -402,6 +424,7 @@ find_order(Walk *self)
     if (best == G_MAXUINT)
         return FALSE;
     (void) order_from(self, best, best_n);
+    self->scope->tally->begins_with_few = get_share(self, best) <= SMALL_SHARE;
     self->scope->tally->n_pairs += least / STEPS_A_QUAD;
     return TRUE;
 }
@@ -494,7 +517,7 @@ qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const guint *root
     g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(QdTallyPart));
     g_autoptr(GArray) links = g_array_new(FALSE, TRUE, sizeof(Link));
     QdTallyScope scope = { .tally = self, .parts = parts, .conditions = conditions, .is_way = TRUE };
-    Walk walk = { .scope = &scope, .roots = roots, .n_roots = n_roots, .links = links };
+    Walk walk = { .scope = &scope, .pattern = node, .roots = roots, .n_roots = n_roots, .links = links };
     gboolean ok;
 
     for (guint i = 0; i < n_roots; i++)
@@ -505,57 +528,4 @@ qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const guint *root
     for (guint i = 0; i < parts->len && ok; i++)
         ok = g_array_index(parts, QdTallyPart, i).is_used;
     return ok;
-}
-
-/* --- the join instead ------------------------------------------------------------------------------------------------- */
-
-static gboolean
-consists_of_triples(const QdAlgebra *join)
-{
-    for (guint i = 0; i < join->n_children; i++) {
-        if (join->children[i]->kind != QD_ALGEBRA_TRIPLE)
-            return FALSE;
-    }
-    return TRUE;
-}
-
-static guint
-count_triples(QdGenerator *self, const QdAlgebra *node)
-{
-    guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
-
-    for (guint i = 0; i < node->n_children; i++)
-        n += count_triples(self, node->children[i]);
-    for (guint i = 0; i < node->n_expressions; i++) {
-        if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)
-            n += count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
-    }
-    return n;
-}
-
-double
-qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node)
-{
-    double effort = 0;
-
-    switch (node->kind) {
-    case QD_ALGEBRA_UNION:
-        for (guint i = 0; i < node->n_children; i++)
-            effort += qd_tally_estimate_effort(self, node->children[i]);
-        return effort;
-    case QD_ALGEBRA_JOIN:
-        if (consists_of_triples(node))
-            return MAX(qd_estimate_cost(self, node), qd_estimate_rows(self, node));
-        effort = qd_tally_estimate_effort(self, node->children[0]);
-        for (guint i = 1; i < node->n_children; i++)
-            effort = MIN(effort, qd_tally_estimate_effort(self, node->children[i]));
-        return effort * node->n_children;
-    case QD_ALGEBRA_LEFT_JOIN:
-    case QD_ALGEBRA_MINUS:
-    case QD_ALGEBRA_FILTER:
-        return qd_tally_estimate_effort(self, node->children[0]) *
-               (1 + count_triples(self, node) - count_triples(self, node->children[0]));
-    default:
-        return qd_estimate_rows(self, node);
-    }
 }

@@ -6,24 +6,44 @@
  */
 #include "daemon/plan/tally/sqlgen-tally.h"
 
-#define PATIENCE \
-    12 /* times as many pairs may be in the columns as a join would look at quads: a quad takes 250 ns, a stored pair 20 */
+#include <string.h>
+
+/* So many times as many pairs may be in the columns as a join would look at quads. A quad takes 250 ns and more, a stored pair 20
+ * once, then 5 each time. From a few values on only what they lead to is looked at. */
+#define PATIENCE 24
+#define PATIENCE_OF_FEW 128
+#define STEPS_OF_FEW \
+    16 /* a step of a walk that begins with few values takes as long as so many pairs, which are gone through in order */
 
 /* --- groups ----------------------------------------------------------------------------------------------------------- */
 
 #define SMALL_TABLE_ROWS 1000
 #define NUMBERS_MAX 8 /* COUNTs that have a program each */
+#define ARMS_SEPARATOR '|'
 
-/* A program whose values are in the first columns, in order. */
+/* From the variable that has fewer values to the other one. */
+static gboolean
+write_pairs(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
+{
+    gboolean is_turned = qd_tally_estimate_values(self->generator, need->pattern, need->roots[1]) <
+                         qd_tally_estimate_values(self->generator, need->pattern, need->roots[0]);
+    const guint roots[] = { need->roots[is_turned ? 1 : 0], need->roots[is_turned ? 0 : 1] };
+
+    self->begins_with_few = qd_tally_estimate_values(self->generator, need->pattern, roots[0]) < G_MAXDOUBLE;
+    need->columns[is_turned ? 1 : 0] = "value";
+    need->columns[is_turned ? 0 : 1] = "other";
+    return qd_tally_write_pairs(self, need->pattern, roots, conditions);
+}
+
+/* A program whose values are in the first columns. */
 static gboolean
 write_short(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 {
     need->columns[0] = "value";
-    need->columns[1] = "other";
     if (need->n_roots > 2 || !qd_tally_need_is_bound(need))
         return FALSE;
     return need->n_roots == 1 ? qd_tally_write(self, need->pattern, need->roots[0], conditions)
-                              : qd_tally_write_pairs(self, need->pattern, need->roots, conditions);
+                              : write_pairs(self, need, conditions);
 }
 
 /* @is_number: none of the variables is asked for. */
@@ -54,6 +74,107 @@ write_all_predicates(QdTallyDraft *self, QdTallyNeed *need)
     return FALSE;
 }
 
+gboolean
+qd_tally_is_worth_while(const QdTallyDraft *self, double effort)
+{
+    const QdLimits *limits = self->generator->limits;
+    double least = (double) qd_limits_get(limits, QD_LIMIT_TALLY_ROWS);
+
+    if (self->n_bytes > (double) qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES) / 2)
+        return FALSE;
+    if (self->begins_with_few)
+        return least == 0 || (effort >= least && self->n_read <= PATIENCE_OF_FEW * effort);
+    return least == 0 || (effort >= least && self->n_pairs <= PATIENCE * effort);
+}
+
+/* The first letter of the program. */
+static char
+get_result(const QdTallyNeed *need, gboolean is_number)
+{
+    if (need->is_walk)
+        return is_number ? '%' : '@';
+    if (need->n_roots > 1)
+        return ':';
+    return !is_number ? '=' : need->only_solutions ? '#' : '$';
+}
+
+/* A walk, if that is worth while because it begins with few values. */
+static gboolean
+write_walk_of_few(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions, double effort)
+{
+    return write_walk(self, need, FALSE, conditions) && self->begins_with_few && qd_tally_is_worth_while(self, effort);
+}
+
+/* The program, or FALSE: nothing is written. @effort: of a join of all arms */
+static gboolean
+write_one(QdTallyDraft *self, QdTallyNeed *need, gboolean is_number, GPtrArray *conditions, double effort)
+{
+    const QdTallyDraft before = *self;
+    const QdTallyNeed need_before = *need;
+    const gsize begin = self->program->len;
+    gboolean is_short;
+
+    self->begins_with_few = FALSE;
+    is_short = write_short(self, need, conditions);
+    if (is_short && (is_number || self->begins_with_few ||
+                     self->n_pairs - before.n_pairs <= STEPS_OF_FEW * qd_tally_estimate_effort(self->generator, need->pattern)))
+        return TRUE;
+    for (guint pass = 0; pass < 2; pass++) {
+        *self = before;
+        *need = need_before;
+        g_string_truncate(self->program, begin);
+        g_ptr_array_set_size(conditions, 0);
+        if (pass == 1)
+            return is_short && write_short(self, need, conditions);
+        if (is_short ? write_walk_of_few(self, need, conditions, effort) : write_walk(self, need, is_number, conditions))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* Whether @a and @b have the same conditions. */
+static gboolean
+are_same(const GPtrArray *a, const GPtrArray *b)
+{
+    gboolean same = a->len == b->len;
+
+    for (guint i = 0; i < a->len && same; i++)
+        same = a->pdata[i] == b->pdata[i];
+    return same;
+}
+
+/* A program for each arm of a UNION that binds what is asked for. */
+static gboolean
+write_arms(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
+{
+    guint n_arms = 0;
+    QdAlgebra **arms = qd_tally_split(self->generator, need->pattern, need->roots, need->n_roots, &n_arms);
+    gboolean begin_with_few = TRUE;
+    double effort = 0;
+
+    for (guint i = 0; i < n_arms; i++)
+        effort += qd_tally_estimate_effort(self->generator, arms[i]);
+    for (guint i = 0; i < n_arms; i++) {
+        g_autoptr(GPtrArray) own = g_ptr_array_new();
+        const gsize begin = self->program->len;
+        QdTallyNeed alone = *need;
+
+        alone.pattern = arms[i];
+        if (!qd_tally_need_is_bound(&alone) || !write_one(self, &alone, FALSE, own, effort) ||
+            (i > 0 && !are_same(own, conditions)))
+            return FALSE;
+        g_string_insert_c(self->program, (gssize) begin, get_result(&alone, FALSE));
+        g_string_append_c(self->program, ARMS_SEPARATOR);
+        memcpy(need->arm_columns[i], alone.columns, sizeof alone.columns);
+        begin_with_few = begin_with_few && self->begins_with_few;
+        for (guint k = 0; i == 0 && k < own->len; k++)
+            g_ptr_array_add(conditions, own->pdata[k]);
+    }
+    self->begins_with_few = begin_with_few;
+    need->n_arms = n_arms;
+    return arms != NULL;
+}
+
 static gboolean
 write_pattern(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 {
@@ -67,11 +188,12 @@ write_pattern(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
     if (!qd_tally_need_add_conditions(self->generator, need->pattern, need, &is_chosen))
         return FALSE;
     n_roots = need->n_roots;
-    if (!write_short(self, need, conditions)) {
+    if (!write_one(self, need, is_chosen && need->n_tables == 0, conditions,
+                   qd_tally_estimate_effort(self->generator, need->pattern))) {
         *self = before;
         g_string_truncate(self->program, begin);
         g_ptr_array_set_size(conditions, 0);
-        if (!write_walk(self, need, is_chosen && need->n_tables == 0, conditions))
+        if (is_chosen || !write_arms(self, need, conditions))
             return FALSE;
     }
     for (guint i = 0; i < conditions->len; i++) {
@@ -81,8 +203,8 @@ write_pattern(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
     return TRUE;
 }
 
-static void
-add_note(const QdTallyDraft *self, double effort)
+void
+qd_tally_add_note(const QdTallyDraft *self, double effort)
 {
     QdGenerator *generator = self->generator;
 
@@ -98,7 +220,11 @@ static double
 estimate_effort(QdGenerator *self, const QdTallyNeed *need)
 {
     double effort = qd_tally_estimate_effort(self, need->pattern);
+    guint n_arms = 0;
+    QdAlgebra **arms = need->n_arms > 0 ? qd_tally_split(self, need->pattern, need->roots, need->n_roots, &n_arms) : NULL;
 
+    for (guint i = 0; i < n_arms; i++)
+        effort = (i > 0 ? effort : 0) + qd_tally_estimate_effort(self, arms[i]);
     for (guint i = 0; i < need->n_tables; i++) {
         if (qd_estimate_rows(self, need->tables[i]) < SMALL_TABLE_ROWS)
             return MIN(effort, qd_estimate_cost(self, need->join));
@@ -106,40 +232,60 @@ estimate_effort(QdGenerator *self, const QdTallyNeed *need)
     return effort;
 }
 
-/* Whether the program, or several, are worth the columns that they read, where a join would look at @effort quads. */
-static gboolean
-is_worth_while(const QdTallyDraft *self, double effort)
-{
-    const QdLimits *limits = self->generator->limits;
-    double least = (double) qd_limits_get(limits, QD_LIMIT_TALLY_ROWS);
-
-    if (self->n_bytes > (double) qd_limits_get(limits, QD_LIMIT_TALLY_CACHE_BYTES) / 2)
-        return FALSE;
-    return least == 0 || (effort >= least && self->n_pairs <= PATIENCE * effort);
-}
-
 /* --- SQL -------------------------------------------------------------------------------------------------------------- */
 
-/* A row for each value that is asked for, or pair of them. */
+/* A row of @program for each value that is asked for, or combination of them. @columns: that these are in. @ret_n: how many
+ * solutions it is */
 static QdRelation *
-make_rows(const QdTallyDraft *self, const QdTallyNeed *need, char how)
+make_rows_of(const QdTallyDraft *self, const QdTallyNeed *need, const char *program, const char *const *columns, QdSql *ret_n)
 {
     QdGenerator *generator = self->generator;
     QdRelation *relation = qd_relation_new(generator);
     QdTable table = qd_generator_make_table(generator, 't');
-    const char *program = qd_arena_printf(generator->arena, "'%c%s'", how, self->program->str);
     QdColumn *column;
 
-    table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @", qd_sql_text(program), qd_tally_write_ids(self),
-                             table.from);
+    table.from = qd_sql_make(generator->arena, "queryd_tally(@,@) AS @",
+                             qd_sql_text(qd_arena_printf(generator->arena, "'%s'", program)), qd_tally_write_ids(self), table.from);
     table.sure = "n";
     qd_relation_add_table(generator, relation, &table);
     for (guint i = 0; i < need->n_roots && !need->is_number; i++) {
         column = qd_relation_add_stored(generator, relation, need->roots[i],
-                                        qd_sql_column(generator->arena, &table.name, need->columns[i], QD_SQL_COLUMN));
+                                        qd_sql_column(generator->arena, &table.name, columns[i], QD_SQL_COLUMN));
         column->certain = !need->open[i];
     }
+    *ret_n = qd_sql_column(generator->arena, &table.name, "n", QD_SQL_COLUMN);
     return relation;
+}
+
+/* The rows of all arms. */
+static QdRelation *
+make_rows_of_arms(const QdTallyDraft *self, const QdTallyNeed *need, QdSql *ret_n)
+{
+    QdGenerator *generator = self->generator;
+    g_auto(GStrv) programs = g_strsplit(self->program->str, (const char[]){ ARMS_SEPARATOR, '\0' }, -1);
+    g_auto(QdSqlBuilder) text = qd_sql_builder_new(generator->arena);
+    guint number = qd_ast_add_variable(generator->ast, NULL);
+    QdRelation *rows = NULL;
+
+    for (guint i = 0; i < need->n_arms; i++) {
+        QdSql n;
+
+        rows = make_rows_of(self, need, programs[i], need->arm_columns[i], &n);
+        (void) qd_relation_add_stored(generator, rows, number, n);
+        qd_sql_append_after(&text, " UNION ALL ", qd_relation_write(generator, rows, "SELECT", QD_SQL_NONE));
+    }
+    text.depth = MAX(text.depth, QD_DEPTH_GROUP);
+    rows = qd_relation_seal_text(generator, rows, qd_sql_finish(&text), QD_SEAL_PLAIN);
+    *ret_n = qd_relation_find(rows, number)->sql;
+    return qd_relation_drop_column(generator, rows, number);
+}
+
+static QdRelation *
+make_rows(const QdTallyDraft *self, const QdTallyNeed *need, char how, QdSql *ret_n)
+{
+    if (need->n_arms > 0)
+        return make_rows_of_arms(self, need, ret_n);
+    return make_rows_of(self, need, qd_arena_printf(self->generator->arena, "%c%s", how, self->program->str), need->columns, ret_n);
 }
 
 /* Of values that each stand for @n solutions; where the @need is a number alone, @n is that. */
@@ -186,13 +332,26 @@ add_computed(QdGenerator *self, const QdAlgebra *node, const QdAlgebra *pattern,
     }
 }
 
+static gboolean
+is_root(const QdTallyNeed *need, guint variable)
+{
+    for (guint i = 0; i < need->n_roots; i++) {
+        if (need->roots[i] == variable)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* Whether each row is a group. */
 static gboolean
 has_rows_for_groups(const QdAlgebra *group, const QdTallyNeed *need)
 {
-    if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions || need->is_walk)
+    if (group->children[0] != need->pattern || group->n_variables != need->n_roots || !need->only_solutions || need->is_walk ||
+        need->n_arms > 0)
         return FALSE;
     for (guint i = 0; i < group->n_variables; i++) {
+        if (!is_root(need, group->variables[i]))
+            return FALSE;
         for (guint k = 0; k < i; k++) {
             if (group->variables[k] == group->variables[i])
                 return FALSE;
@@ -232,9 +391,11 @@ group_computed(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows
     guint number = qd_ast_add_variable(self->ast, NULL);
 
     for (guint i = 0; i < group->n_variables; i++) {
-        if (qd_relation_find(shape, group->variables[i]) != NULL)
+        const QdColumn *from = qd_relation_find(rows, group->variables[i]);
+
+        if (from == NULL || qd_relation_find(shape, group->variables[i]) != NULL)
             continue;
-        (void) qd_relation_add_column(self, shape, qd_relation_find(rows, group->variables[i]));
+        (void) qd_relation_add_column(self, shape, from);
         qd_sql_append_text(&keys, qd_arena_printf(self->arena, "%s%u", shape->n_columns > 1 ? "," : "GROUP BY ", shape->n_columns));
     }
     (void) qd_relation_add_stored(self, shape, number, qd_sql_make(self->arena, "sum(@)", *n));
@@ -264,22 +425,11 @@ get_seal(const QdGenerator *self, gboolean has_key)
     return self->is_beside ? QD_SEAL_MATERIALIZED : has_key ? QD_SEAL_TABLE : QD_SEAL_PLAIN;
 }
 
-/* The first letter of the program. */
-static char
-get_result(const QdTallyNeed *need, gboolean is_number)
-{
-    if (need->is_walk)
-        return is_number ? '%' : '@';
-    if (need->n_roots > 1)
-        return ':';
-    return !is_number ? '=' : need->only_solutions ? '#' : '$';
-}
-
 /* Whether it is one number, without conditions. */
 static gboolean
 is_number(const QdAlgebra *group, const QdTallyNeed *need, const GPtrArray *conditions)
 {
-    if (group->n_variables > 0 || conditions->len > 0 || need->n_tables > 0)
+    if (group->n_variables > 0 || conditions->len > 0 || need->n_tables > 0 || need->n_arms > 0)
         return FALSE;
     return need->is_walk ? need->is_number : need->n_roots == 1 && (need->only_solutions || need->only_values);
 }
@@ -290,9 +440,9 @@ make_group(const QdTallyDraft *self, const QdAlgebra *group, const QdTallyNeed *
     QdGenerator *generator = self->generator;
     gboolean has_key = group->n_variables > 0;
     gboolean is_plain = is_number(group, need, conditions) || has_rows_for_groups(group, need);
-    QdRelation *rows = make_rows(self, need, get_result(need, is_number(group, need, conditions)));
+    QdSql n;
+    QdRelation *rows = make_rows(self, need, get_result(need, is_number(group, need, conditions)), &n);
     QdRelation *shape = qd_relation_new(generator);
-    QdSql n = qd_sql_column(generator->arena, &rows->tables[0].name, "n", QD_SQL_COLUMN);
     QdSql keys = QD_SQL_NONE;
 
     qd_relation_filter(generator, rows, (QdExpression *const *) conditions->pdata, conditions->len);
@@ -319,9 +469,8 @@ make_group(const QdTallyDraft *self, const QdAlgebra *group, const QdTallyNeed *
     return qd_relation_seal_text(generator, shape, qd_relation_write(generator, shape, "SELECT", keys), get_seal(generator, TRUE));
 }
 
-/* Whether it is the store's default graph, of a query by itself. */
-static gboolean
-is_plain(const QdGenerator *self)
+gboolean
+qd_tally_is_possible(const QdGenerator *self)
 {
     return self->catalog != NULL && self->graph.kind == QD_NODE_NONE && self->dataset->clause == NULL &&
            self->dataset->with == NULL && self->outer == NULL && self->seeded.node == NULL &&
@@ -344,6 +493,7 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     QdBinding own = *binding;
     double effort;
     QdTallyNeed need;
+    QdSql n;
 
     if (counted != NULL)
         pattern = counted->kind == QD_EXPRESSION_KIND_VARIABLE ? qd_tally_require(self, pattern, counted->variable) : NULL;
@@ -358,13 +508,10 @@ add_number(QdGenerator *self, const QdAlgebra *group, const QdBinding *binding, 
     effort = qd_tally_estimate_effort(self, pattern);
     all->n_pairs += tally.n_pairs;
     all->n_bytes += tally.n_bytes;
-    add_note(&tally, effort);
-    rows = make_rows(&tally, &need, get_result(&need, TRUE));
+    qd_tally_add_note(&tally, effort);
+    rows = make_rows(&tally, &need, get_result(&need, TRUE), &n);
     qd_relation_take_rows(self, shape, rows);
-    qd_relation_add_stored(
-        self, shape, binding->variable,
-        qd_sql_make(self->arena, "queryd_integer(@)", qd_sql_column(self->arena, &rows->tables[0].name, "n", QD_SQL_COLUMN)))
-        ->plain = FALSE;
+    qd_relation_add_stored(self, shape, binding->variable, qd_sql_make(self->arena, "queryd_integer(@)", n))->plain = FALSE;
     return TRUE;
 }
 
@@ -387,7 +534,7 @@ make_numbers(QdGenerator *self, const QdAlgebra *group)
             return NULL;
         }
     }
-    if (is_worth_while(&all, qd_tally_estimate_effort(self, group->children[0])))
+    if (qd_tally_is_worth_while(&all, qd_tally_estimate_effort(self, group->children[0])))
         return qd_relation_seal(self, shape, get_seal(self, FALSE));
     self->plan.notes = notes;
     return NULL;
@@ -405,7 +552,7 @@ qd_generate_tally(QdGenerator *self, const QdAlgebra *group)
     double effort;
     QdTallyNeed need;
 
-    if (!is_plain(self))
+    if (!qd_tally_is_possible(self))
         return NULL;
     is_needed = qd_tally_need_find(self, group, &need);
     if (!is_needed || need.n_roots > 1 || !qd_tally_need_is_bound(&need)) {
@@ -417,9 +564,9 @@ qd_generate_tally(QdGenerator *self, const QdAlgebra *group)
     if (!is_needed || !write_pattern(&tally, &need, conditions))
         return NULL;
     effort = estimate_effort(self, &need);
-    if (!is_worth_while(&tally, effort))
+    if (!qd_tally_is_worth_while(&tally, effort))
         return NULL;
-    add_note(&tally, effort);
+    qd_tally_add_note(&tally, effort);
     return make_group(&tally, group, &need, conditions);
 }
 

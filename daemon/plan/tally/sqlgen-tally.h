@@ -11,6 +11,7 @@
 
 #define QD_TALLY_IDS_MAX 40  /* of a program */
 #define QD_TALLY_ROOTS_MAX 6 /* variables that are asked for */
+#define QD_TALLY_ARMS_MAX 8  /* of a UNION that binds such */
 
 /* The values of a variable for which a condition is true. */
 typedef struct QdTallySet {
@@ -25,7 +26,10 @@ typedef struct QdTallyDraft {
     const QdTerm *terms[QD_TALLY_IDS_MAX]; /* (nullable): NULL for a set */
     QdTallySet sets[QD_TALLY_IDS_MAX];
     guint n_terms;
-    double n_pairs, n_bytes; /* of the columns */
+    double n_pairs, n_bytes;  /* of the columns, each time that one is named */
+    double n_read;            /* pairs of the columns, each once */
+    guint64 read;             /* a bit for the number of each predicate that is in this */
+    gboolean begins_with_few; /* values, and looks at what they lead to */
     guint n_levels;
 } QdTallyDraft;
 
@@ -41,9 +45,11 @@ typedef struct QdTallyNeed {
     QdVariableSet computed;          /* by the BINDs */
     guint roots[QD_TALLY_ROOTS_MAX]; /* the variables that it asks for */
     guint n_roots;
-    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that their values are in */
-    gboolean open[QD_TALLY_ROOTS_MAX];       /* whether they may be unbound */
-    gboolean only_solutions, only_values;    /* it counts only these */
+    const char *columns[QD_TALLY_ROOTS_MAX];                        /* of queryd_tally(), that their values are in */
+    gboolean open[QD_TALLY_ROOTS_MAX];                              /* whether they may be unbound */
+    const char *arm_columns[QD_TALLY_ARMS_MAX][QD_TALLY_ROOTS_MAX]; /* the same of each program */
+    guint n_arms;                                                   /* programs: of the arms of a UNION; 0: one of the whole */
+    gboolean only_solutions, only_values;                           /* it counts only these */
     gboolean is_walk;
     gboolean is_number; /* of such, which asks for no variable */
 } QdTallyNeed;
@@ -96,6 +102,9 @@ typedef struct QdTallyScope {
  */
 gboolean qd_tally_write(QdTallyDraft *self, const QdAlgebra *node, guint root, GPtrArray *conditions);
 
+/* The program of what an EXISTS looks for: the values of @root, the one variable that it shares with those @outside. */
+gboolean qd_tally_write_exists(QdTallyDraft *self, const QdAlgebra *node, guint root, const QdVariableSet *outside);
+
 /* The same of the pairs of two variables, @roots, which triples lead between. */
 gboolean qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, GPtrArray *conditions);
 
@@ -107,6 +116,10 @@ gboolean qd_tally_write_pairs(QdTallyDraft *self, const QdAlgebra *node, const g
 gboolean qd_tally_write_walk(QdTallyDraft *self, const QdAlgebra *node, const guint *roots, guint n_roots, GPtrArray *conditions,
                              const char **ret_columns, gboolean *ret_open);
 
+/* The cases of @pattern, whose UNION binds one of @roots as nothing else does: the pattern with each of its arms. NULL: it has no
+ * such UNION. */
+QdAlgebra **qd_tally_split(QdGenerator *self, const QdAlgebra *pattern, const guint *roots, guint n_roots, guint *ret_n);
+
 /* ?s ?p ?o, alone or with a class of objects: the statistics of the predicates have it. FALSE: it is another pattern. */
 gboolean qd_tally_write_predicates(QdTallyDraft *self, const QdAlgebra *pattern, guint *ret_root);
 
@@ -114,6 +127,8 @@ gboolean qd_tally_write_predicates(QdTallyDraft *self, const QdAlgebra *pattern,
 gboolean qd_tally_is_conjunction(const QdExpression *condition);
 /* Whether @condition, of solutions of @left, has one variable alone, and its values can be tested apart. */
 gboolean qd_tally_find_set(const QdGenerator *self, const QdAlgebra *left, QdExpression *condition, QdTallySet *ret_set);
+/* A triple of each solution of @node that has @variable. (nullable) */
+const QdTriple *qd_tally_find_triple(const QdAlgebra *node, guint variable);
 
 /* The ids of the program, and its sets, as an argument of queryd_tally(). */
 QdSql qd_tally_write_ids(const QdTallyDraft *self);
@@ -134,6 +149,8 @@ gboolean qd_tally_put_column(QdTallyDraft *self, char what, const QdTriple *trip
 /* The number of the triple's predicate, of which a column is to be read. */
 gboolean qd_tally_put_predicate(QdTallyDraft *self, const QdTriple *triple);
 
+/* About how many values of @variable triples with constants leave; G_MAXDOUBLE: there are none at it. */
+double qd_tally_estimate_values(QdGenerator *self, const QdAlgebra *node, guint variable);
 /* About how many quads a join of @node looks at: OPTIONAL and the like for each row of their left. */
 double qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node);
 
@@ -145,5 +162,12 @@ gboolean qd_tally_compares_ends(const QdExpression *expression, const QdAlgebra 
 
 /* The solutions of @node that bind @variable: its OPTIONAL becomes a join. NULL: there is no pattern for them. */
 QdAlgebra *qd_tally_require(QdGenerator *self, const QdAlgebra *node, guint variable);
+
+/* Whether columns for a program are worth it where a join would look at @effort quads. */
+gboolean qd_tally_is_worth_while(const QdTallyDraft *self, double effort);
+/* Explain has the program. */
+void qd_tally_add_note(const QdTallyDraft *self, double effort);
+/* Whether it is the store's default graph, of a query by itself. */
+gboolean qd_tally_is_possible(const QdGenerator *self);
 
 gboolean qd_node_is_variable(const QdNode *node, guint variable);

@@ -68,6 +68,20 @@ test_pairs(void)
     check("SELECT ?a ?t (COUNT(*) AS ?n) { ?s :p ?a BIND(RAND() AS ?t) } GROUP BY ?a ?t", NULL);
 }
 
+/* A program that begins with the few values that a constant leaves, and keys that nothing binds. */
+static void
+test_few(void)
+{
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b . ?b :few :a } GROUP BY ?a ?b", ":c0001o02.s03.");
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?a :few :a . ?s :p ?a ; :q ?b } GROUP BY ?a ?b", ":c0001o02.s03.");
+    check("SELECT ?a ?b (COUNT(*) AS ?n) { ?s :few :a ; :p ?a ; :q ?b } GROUP BY ?a ?b", "@c0001sA02.sA03.=BC");
+    check("SELECT ?b (COUNT(*) AS ?n) { ?s :few :a ; :p ?a . ?a :q ?b } GROUP BY ?b", "@c0001sA02.sB03.=C");
+    check("SELECT ?z ?o (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?z ?o", "=o00");
+    check("SELECT ?z ?a (COUNT(*) AS ?n) { ?s :p ?a ; :q ?b FILTER(STR(?a) < STR(?b)) } GROUP BY ?z ?a", ":.o00.s01.");
+    check("SELECT ?z ?t (COUNT(*) AS ?n) { ?s :p ?o BIND(STR(?o) AS ?t) } GROUP BY ?z ?t", "=o00");
+    check("SELECT ?z (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?z", NULL);
+}
+
 /* Conditions of variables that are not asked for. */
 static void
 test_sets(void)
@@ -140,6 +154,20 @@ check_beside(const char *text, const char *program)
 
     if (strstr(sql, call) == NULL)
         g_error("%s: no %s: %s", text, program, sql);
+}
+
+/* A UNION that binds what is asked for: a program for each arm. */
+static void
+test_arms(void)
+{
+    static const char query[] = "SELECT ?a (SUM(?x) AS ?n) { ?s :p ?a { ?s :q ?x } UNION { ?s :r ?x } } GROUP BY ?a";
+
+    check_beside(query, ":.o00.s01.");
+    check_beside(query, ":.o00.s02.");
+    check_beside("SELECT (MAX(?x) AS ?n) { ?s :p ?a { ?s :q ?x } UNION { ?s :r ?x } FILTER(?x > 3) }", "=O02s01");
+    /* an arm that does not bind it, one that is no tree */
+    check("SELECT ?a (SUM(?x) AS ?n) { ?s :p ?a { ?s :q ?x } UNION { ?s :r ?y } } GROUP BY ?a", NULL);
+    check("SELECT ?a (SUM(?x) AS ?n) { ?s :p ?a { ?s :q ?x } UNION { ?y :r ?x } } GROUP BY ?a", NULL);
 }
 
 static void
@@ -262,6 +290,9 @@ add_group(GRand *rand, GString *out, const char *variable, guint *n_variables, g
     if (g_rand_int_range(rand, 0, 5) == 0)
         g_string_append(out,
                         PICK(rand, "?v1 :q ?v0 . ", "?v2 :p ?v0 . ", "?v1 :p ?v2 . ", "?v3 :r ?v0 . ", "OPTIONAL { ?v0 :q ?v4 } "));
+    if (g_rand_int_range(rand, 0, 8) == 0)
+        g_string_append(out, PICK(rand, "{ ?v0 :q ?v1 } UNION { ?v0 :r ?v1 } ", "{ ?v0 :q ?v2 } UNION { ?x :r ?v2 . ?v0 :p ?x } ",
+                                  "?v0 :p :n1 . ", "{ ?v1 :q ?v3 } UNION { ?v1 :r :n1 } "));
     if (g_rand_int_range(rand, 0, 6) == 0)
         g_string_append(out,
                         PICK(rand, "FILTER(?v0 != ?v1) ", "FILTER(?v0 = ?v1) ", "FILTER(isIRI(?v0)) ", "FILTER(?v1 > 3) ",
@@ -282,7 +313,8 @@ add_table(GRand *rand, GString *out)
                               "{ SELECT ?v1 ?w { ?v1 :p ?w } ORDER BY ?w ?v1 LIMIT 5 } ", "?v1 :q* ?w ", "?w :p+ ?v0 ",
                               "?v2 (:p|:q)* ?v3 ", "?v0 :r? ?v1 ", "?v1 (:p|^:q) ?w ", "?v1 !:p ?w "));
     g_string_append(out, PICK(rand, "", "", "FILTER(?w > 1) ", "FILTER(?w != ?v1) ", "FILTER(?w <= ?v2 && ?v0 != :n2) ",
-                              "FILTER NOT EXISTS { ?v0 :q ?w } ", "FILTER NOT EXISTS { ?v0 :q :n1 } "));
+                              "FILTER NOT EXISTS { ?v0 :q ?w } ", "FILTER NOT EXISTS { ?v0 :q :n1 } ",
+                              "FILTER EXISTS { ?v0 :p ?x FILTER(?x > 1) } ", "FILTER NOT EXISTS { ?w :q ?x . ?x :p ?y } "));
 }
 
 /* The order of rows is part of what is compared. */
@@ -292,6 +324,7 @@ get_tail(const char *head)
     static const struct {
         const char *head, *tail;
     } tails[] = {
+        { "SELECT ?v0 {", " ORDER BY ?v0" },
         { "SELECT ?v0 (COUNT", " GROUP BY ?v0 ORDER BY ?v0" },
         { "SELECT DISTINCT ?v0 ?v1 ?v2", " ORDER BY ?v2 ?v1 ?v0" },
         { "SELECT DISTINCT ?v0", " ORDER BY ?v0" },
@@ -305,6 +338,7 @@ get_tail(const char *head)
         { "SELECT ?v3 ?v1 ?v0 (", " GROUP BY ?v3 ?v1 ?v0 ORDER BY ?v0 ?v1 ?v3" },
         { "SELECT ?v4 ?v1 (", " GROUP BY ?v4 ?v1 ORDER BY ?v1 ?v4" },
         { "SELECT ?w (", " GROUP BY ?w ORDER BY ?w" },
+        { "SELECT ?z ?v1 (", " GROUP BY ?z ?v1 ORDER BY ?v1" },
         { "SELECT ?t (", " GROUP BY (STR(?v1) AS ?t) ORDER BY ?t" },
         { "SELECT ?t ?v0", " GROUP BY ?v0 (STR(?v1) AS ?t) ORDER BY ?t ?v0" },
     };
@@ -322,7 +356,7 @@ make_query(GRand *rand)
     g_autoptr(GString) pattern = g_string_new(NULL);
     guint n_variables = 1;
     const char *head = PICK(
-        rand, "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
+        rand, "SELECT ?v0 {", "SELECT (COUNT(*) AS ?n) {", "SELECT ?v0 (COUNT(*) AS ?n) {", "SELECT ?v1 (COUNT(?v0) AS ?n) {",
         "SELECT (COUNT(DISTINCT ?v0) AS ?n) {", "SELECT (SUM(?v1) AS ?n) (AVG(?v1) AS ?m) {",
         "SELECT (MIN(?v0) AS ?n) (COUNT(?v1) AS ?m) {", "SELECT (MAX(?v1) AS ?n) (COUNT(*) AS ?m) {",
         "SELECT (COUNT(?v1 + 1) AS ?n) (SUM(DISTINCT ?v1) AS ?m) {", "SELECT ?v0 ?v1 (COUNT(*) AS ?n) {",
@@ -333,7 +367,8 @@ make_query(GRand *rand)
         "SELECT ?t (COUNT(*) AS ?n) {", "SELECT ?t ?v0 (COUNT(DISTINCT ?v2) AS ?n) {", "SELECT ?v3 ?v1 ?v0 (COUNT(*) AS ?n) {",
         "SELECT ?v4 ?v1 (COUNT(?v4) AS ?n) (COUNT(*) AS ?m) {", "SELECT DISTINCT ?v0 ?v1 ?v2 {",
         "SELECT (SUM(?v1) AS ?n) (COUNT(?v4) AS ?m) (MAX(?v2) AS ?k) {", "SELECT ?w (COUNT(?v1) AS ?n) {",
-        "SELECT ?v0 (SUM(?w) AS ?n) (COUNT(?w) AS ?m) {", "SELECT (COUNT(DISTINCT ?w) AS ?n) (AVG(?w) AS ?m) {");
+        "SELECT ?z ?v1 (COUNT(?v0) AS ?n) {", "SELECT ?v0 (SUM(?w) AS ?n) (COUNT(?w) AS ?m) {",
+        "SELECT (COUNT(DISTINCT ?w) AS ?n) (AVG(?w) AS ?m) {");
 
     if (g_rand_int_range(rand, 0, 10) == 0)
         g_string_append(pattern, PICK(rand, "?v0 ?v1 ?v2 . ", "?v0 ?v1 ?v2 FILTER isLiteral(?v2) ",
@@ -443,6 +478,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/plan/sqlgen-tally/programs", test_programs);
     g_test_add_func("/plan/sqlgen-tally/pairs", test_pairs);
+    g_test_add_func("/plan/sqlgen-tally/few", test_few);
+    g_test_add_func("/plan/sqlgen-tally/arms", test_arms);
     g_test_add_func("/plan/sqlgen-tally/sets", test_sets);
     g_test_add_func("/plan/sqlgen-tally/walks", test_walks);
     g_test_add_func("/plan/sqlgen-tally/distinct", test_distinct);
