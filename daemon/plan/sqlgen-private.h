@@ -441,6 +441,10 @@ QdRelation *qd_relation_fence(QdGenerator *self, QdRelation *relation);
 QdRelation *qd_generate_tally(QdGenerator *self, const QdAlgebra *group);
 /* The same of distinct rows of @project, in no order. */
 QdRelation *qd_generate_tally_distinct(QdGenerator *self, const QdAlgebra *project);
+/* @relation, which is the solutions below @node, where each EXISTS of this FILTER that a tally has is true. @ret_rest: @node
+ * without these; NULL: nothing is left */
+QdRelation *qd_generate_tally_filter(QdGenerator *self, const QdAlgebra *node, const QdRelation *relation,
+                                     const QdAlgebra **ret_rest);
 
 /* sqlgen-extend.c; @needed (nullable): the variables that are of interest outside of it; NULL: all. */
 QdRelation *qd_generate_extend(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound, const QdVariableSet *needed);

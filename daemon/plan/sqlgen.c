@@ -300,7 +300,9 @@ generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet
         qd_expression_add_all_variables(node->expressions[i], self->arena, &self->filtered);
     whole = qd_generator_generate(self, node->children[0], bound);
     self->filtered = filtered;
-    return qd_generate_filter_of(self, whole, node);
+    if (bound == NULL || qd_variable_set_is_empty(bound))
+        whole = qd_generate_tally_filter(self, node, whole, &node);
+    return node != NULL ? qd_generate_filter_of(self, whole, node) : (QdRelation *) whole;
 }
 
 /* A subselect takes nothing from what is around it, but is read again for each of its solutions. */

@@ -357,6 +357,18 @@ finish_set(sqlite3_context *context)
     sqlite3_result_blob64(context, n > 0 ? (const void *) ids : "", n * sizeof *ids, SQLITE_TRANSIENT);
 }
 
+/* queryd_tally_has(set, id): whether it is one of the set's. A computed term that is not stored is none. */
+static void
+function_has(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    const gint64 *ids = sqlite3_value_blob(args[0]);
+    const gsize n = (gsize) sqlite3_value_bytes(args[0]) / sizeof *ids;
+    gint64 id = sqlite3_value_int64(args[1]);
+
+    sqlite3_result_int(context, sqlite3_value_type(args[1]) == SQLITE_INTEGER && n > 0 &&
+                                    bsearch(&id, ids, n, sizeof *ids, compare_ids) != NULL);
+}
+
 QdTallyReader *
 qd_tally_terms_make_reader(QdTallyTerms *self, sqlite3 *db)
 {
@@ -448,6 +460,9 @@ qd_tally_register(sqlite3 *db, guint64 cache_bytes, QdTallyTerms **ret_terms, GE
     if (r == SQLITE_OK)
         r = sqlite3_create_function_v2(db, "queryd_tally_set", 1, SQLITE_UTF8 | SQLITE_INNOCUOUS, NULL, NULL, step_set, finish_set,
                                        NULL);
+    if (r == SQLITE_OK)
+        r = sqlite3_create_function_v2(db, "queryd_tally_has", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, NULL,
+                                       function_has, NULL, NULL, NULL);
     if (r == SQLITE_OK)
         r = qd_tally_reader_register(db, &terms->taking);
     if (r != SQLITE_OK)

@@ -82,6 +82,22 @@ test_few(void)
     check("SELECT ?z (COUNT(*) AS ?n) { ?s :p ?o } GROUP BY ?z", NULL);
 }
 
+/* What an EXISTS looks for is a set of the one variable that it shares. */
+static void
+test_exists(void)
+{
+    check("SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x . ?x :r ?y } }", "=S00s01");
+    check("SELECT ?s { ?s :p ?o FILTER EXISTS { ?x :q ?o FILTER(?x != :a) } }", "=O00f01");
+    check("SELECT ?s { ?s :p ?o FILTER(?o > 3) FILTER NOT EXISTS { ?s :q ?x } }", "=s00");
+    /* few, two variables, one that may be unbound, a condition on another, another graph */
+    check("SELECT ?s { ?s :few ?o FILTER NOT EXISTS { ?s :q ?x } }", NULL);
+    check("SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?o } }", NULL);
+    check("SELECT ?s { ?s :p ?o OPTIONAL { ?s :r ?z } FILTER NOT EXISTS { ?z :q ?x } }", NULL);
+    check("SELECT ?s { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x FILTER(?x > ?o) } }", NULL);
+    check("SELECT ?s { ?s :p ?o FILTER NOT EXISTS { GRAPH ?g { ?s :q ?x } } }", NULL);
+    check("SELECT ?s { GRAPH :g { ?s :p ?o FILTER NOT EXISTS { ?s :q ?x } } }", NULL);
+}
+
 /* Conditions of variables that are not asked for. */
 static void
 test_sets(void)
@@ -479,6 +495,7 @@ main(int argc, char **argv)
     g_test_add_func("/plan/sqlgen-tally/programs", test_programs);
     g_test_add_func("/plan/sqlgen-tally/pairs", test_pairs);
     g_test_add_func("/plan/sqlgen-tally/few", test_few);
+    g_test_add_func("/plan/sqlgen-tally/exists", test_exists);
     g_test_add_func("/plan/sqlgen-tally/arms", test_arms);
     g_test_add_func("/plan/sqlgen-tally/sets", test_sets);
     g_test_add_func("/plan/sqlgen-tally/walks", test_walks);
