@@ -5,6 +5,8 @@
  */
 #include "daemon/plan/tally/sqlgen-tally.h"
 
+#define SET_MAX 1000000 /* values, of 8 bytes each */
+
 /* The variable that both have; G_MAXUINT: none or several, or it may be unbound in one of them. */
 static guint
 find_shared(const QdAlgebra *left, const QdAlgebra *inner)
@@ -32,20 +34,28 @@ count_triples(const QdAlgebra *node)
     return n;
 }
 
+/* How many values the triple of @inner that has @shared has there. @ret_n_quads: of its predicate */
+static double
+count_values(QdGenerator *self, const QdAlgebra *inner, guint shared, double *ret_n_quads)
+{
+    const QdTriple *triple = qd_tally_find_triple(inner, shared);
+    QdPredicateStatistics statistics = { 0 };
+
+    if (triple != NULL)
+        (void) self->catalog->get_predicate(self->catalog->data, triple->p.term, &statistics);
+    *ret_n_quads = (double) statistics.n_quads;
+    return triple != NULL && qd_node_is_variable(&triple->s, shared) ? (double) statistics.n_subjects
+                                                                     : (double) statistics.n_objects;
+}
+
 /* How many quads are looked at where @inner is searched for each solution of @left: of one triple the first that is found is
  * enough. */
 static double
-estimate_effort(QdGenerator *self, const QdAlgebra *left, const QdAlgebra *inner, guint shared)
+estimate_effort(QdGenerator *self, const QdAlgebra *left, const QdAlgebra *inner, double n_quads, double n_values)
 {
-    const QdTriple *triple = qd_tally_find_triple(inner, shared);
     const guint n_triples = count_triples(inner);
-    QdPredicateStatistics statistics;
-    double n = 1;
 
-    if (n_triples > 1 && triple != NULL && self->catalog->get_predicate(self->catalog->data, triple->p.term, &statistics))
-        n = (double) statistics.n_quads /
-            (double) MAX(qd_node_is_variable(&triple->s, shared) ? statistics.n_subjects : statistics.n_objects, 1);
-    return qd_estimate_rows(self, left) * n_triples * MAX(n, 1);
+    return qd_estimate_rows(self, left) * n_triples * (n_triples > 1 ? MAX(n_quads / MAX(n_values, 1), 1) : 1);
 }
 
 static QdSql
@@ -71,7 +81,7 @@ write_condition(QdGenerator *self, const QdAlgebra *left, const QdRelation *rela
     const QdColumn *column;
     QdAlgebra *inner;
     guint shared;
-    double effort;
+    double effort, n_quads, n_values;
 
     if (!qd_tally_is_possible(self) || expression->kind != QD_EXPRESSION_KIND_EXISTS)
         return QD_SQL_NONE;
@@ -80,8 +90,9 @@ write_condition(QdGenerator *self, const QdAlgebra *left, const QdRelation *rela
     column = shared != G_MAXUINT ? qd_relation_find(relation, shared) : NULL;
     if (column == NULL || !column->certain || !qd_tally_write_exists(&tally, inner, shared, &left->possible))
         return QD_SQL_NONE;
-    effort = estimate_effort(self, left, inner, shared);
-    if (!qd_tally_is_worth_while(&tally, effort))
+    n_values = count_values(self, inner, shared, &n_quads);
+    effort = estimate_effort(self, left, inner, n_quads, n_values);
+    if (n_values > SET_MAX || !qd_tally_is_worth_while(&tally, effort))
         return QD_SQL_NONE;
     qd_tally_add_note(&tally, effort);
     return write_membership(&tally, column, expression->negated);
