@@ -59,14 +59,14 @@ qd_channel_has_room(const QdChannel *self)
 QdRequest *
 qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes)
 {
-    QdRequest *request = g_new0(QdRequest, 1);
+    QdRequest *request = g_new(QdRequest, 1); /* glibc's malloc() takes it without a lock, calloc() does not */
 
-    request->kind = kind;
-    request->count = count;
-    request->serial = serial;
-    request->received_usec = (uint64_t) g_get_monotonic_time();
-    request->body = body;
-    request->n_bytes = n_bytes;
+    *request = (QdRequest){ .kind = kind,
+                            .count = count,
+                            .serial = serial,
+                            .received_usec = (uint64_t) g_get_monotonic_time(),
+                            .body = body,
+                            .n_bytes = n_bytes };
     g_queue_push_tail(&self->input.requests, request);
     self->input.n_request_bytes += n_bytes;
     self->input.n_live_bytes += n_bytes;

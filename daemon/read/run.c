@@ -194,10 +194,9 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 static QdRun *
 run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_policy, const QdLimits *limits, GError **error)
 {
-    g_autoptr(QdRun) self = g_new0(QdRun, 1);
+    g_autoptr(QdRun) self = g_new(QdRun, 1); /* glibc's malloc() takes it without a lock, calloc() does not */
 
-    self->pool = pool;
-    self->limits = limits;
+    *self = (QdRun){ .pool = pool, .limits = limits };
     qd_run_end_init(&self->end, &self->options, limits);
     self->reader = reader;
     self->rows = (QdRowSource){ .reader = reader, .limits = limits };

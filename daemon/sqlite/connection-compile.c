@@ -86,20 +86,30 @@ hash_ends(const char *text, gsize n_bytes)
     return hash;
 }
 
-/* Its index, or as many as there are. */
+static gboolean
+is_compiled_from(const QdCompiled *self, const char *text, gsize n_bytes, QdPolicy policy, guint64 grants_id)
+{
+    return self->n_text_bytes == n_bytes && self->policy == policy && self->grants_id == grants_id &&
+           memcmp(self->text, text, n_bytes) == 0;
+}
+
+/* Its index, or as many as there are. What was used last is often asked for again: it is compared before anything is hashed. */
 static guint
 cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
-    guint32 hash = hash_ends(text, n_bytes);
+    guint n = self->statements.n;
+    guint32 hash;
 
-    for (guint i = self->statements.n; i > 0; i--) {
+    if (n > 0 && is_compiled_from(self->statements.items[n - 1], text, n_bytes, policy, self->guard.grants.id))
+        return n - 1;
+    hash = hash_ends(text, n_bytes);
+    for (guint i = n; i > 0; i--) {
         const QdCompiled *compiled = self->statements.items[i - 1];
 
-        if (compiled->text_hash == hash && compiled->policy == policy && compiled->grants_id == self->guard.grants.id &&
-            compiled->n_text_bytes == n_bytes && memcmp(compiled->text, text, n_bytes) == 0)
+        if (compiled->text_hash == hash && is_compiled_from(compiled, text, n_bytes, policy, self->guard.grants.id))
             return i - 1;
     }
-    return self->statements.n;
+    return n;
 }
 
 gboolean

@@ -5,6 +5,7 @@
 #include "daemon/sqlite/memory.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,16 +14,21 @@
 #include "daemon/base/error.h"
 #include "daemon/base/interrupt.h"
 
-static _Atomic int64_t used_bytes;
+static _Atomic int64_t used_bytes; /* but for what threads have not told */
 static _Atomic uint64_t soft_limit_bytes;
 static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
+static pthread_key_t untold_key; /* its destructor tells the rest */
+static _Thread_local int64_t untold_bytes;
+static _Thread_local gboolean is_known; /* the thread has a value for the key */
 
 /*
  * SQLite works long on such a size, between two calls of the progress handler: each allocation asks first whether the statement
  * shall end. A row that is being put into a page allocates less.
  */
 #define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)
+/* A row takes two atomic operations for each text otherwise. */
+#define UNTOLD_BYTES 4096
 /* A look at the clock for so many allocations. */
 #define CLOCK_TURN 256
 
@@ -37,10 +43,23 @@ typedef struct Budget {
 static _Thread_local Budget budget;
 
 static void
+tell(void *data)
+{
+    int64_t *untold = data;
+
+    atomic_fetch_add_explicit(&used_bytes, *untold, memory_order_relaxed);
+    *untold = 0;
+}
+
+static void
 account(int64_t n_bytes)
 {
     thread_balance += n_bytes;
-    atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed);
+    untold_bytes += n_bytes;
+    if (!is_known)
+        is_known = pthread_setspecific(untold_key, &untold_bytes) == 0;
+    if (!is_known || untold_bytes >= UNTOLD_BYTES || untold_bytes <= -UNTOLD_BYTES)
+        tell(&untold_bytes);
 }
 
 static gboolean
@@ -66,7 +85,7 @@ exceeds_limit(int64_t used)
 
 /*
  * A large size counts from here on: else two threads find room for it at once, and both take it. Small ones count when they are
- * there, which saves an atomic operation; together they pass the limit by a page for each thread at most.
+ * there, or are told later, which saves atomic operations. Together they pass the limit by two pages for each thread at most.
  */
 static gboolean
 reserve(int64_t n_bytes)
@@ -179,7 +198,7 @@ qd_memory_init(GError **error)
     };
 
     if (g_once_init_enter(&once)) {
-        r = sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+        r = pthread_key_create(&untold_key, tell) == 0 ? sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) : SQLITE_NOMEM;
         if (r == SQLITE_OK)
             r = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         if (r == SQLITE_OK)
@@ -211,7 +230,7 @@ qd_memory_get_hard_limit(void)
 uint64_t
 qd_memory_get_used(void)
 {
-    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed);
+    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed) + untold_bytes;
 
     return used > 0 ? (uint64_t) used : 0;
 }

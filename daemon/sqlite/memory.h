@@ -2,7 +2,7 @@
 /*
  * SQLite's memory: a counting allocator below all of it.
  *
- * Place: room sqlite. SQLite's own statistics take one mutex for each allocation; this counts per thread and in one atomic.
+ * Place: room sqlite. SQLite's own statistics take one mutex for each allocation; this counts per thread, and in one atomic from time to time.
  * Invariant: what is allocated through SQLite never exceeds the hard limit; then SQLite sees NOMEM.
  */
 #pragma once
@@ -19,7 +19,7 @@ void qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes);
 /* The hard limit in force, 0: none. */
 uint64_t qd_memory_get_hard_limit(void);
 
-/* Bytes that SQLite holds now, in all threads. */
+/* Bytes that SQLite holds now, in all threads: each other one may be 4 KiB ahead or behind. */
 uint64_t qd_memory_get_used(void);
 
 gboolean qd_memory_is_above_soft_limit(void);

@@ -49,6 +49,27 @@ test_threads(void)
     g_assert_cmpuint(qd_memory_get_used(), ==, used);
 }
 
+static gpointer
+allocate_little(gpointer unused)
+{
+    return sqlite3_malloc(100);
+}
+
+/* Little is told from time to time, and when a thread ends. */
+static void
+test_little(void)
+{
+    uint64_t used = qd_memory_get_used();
+    void *blocks[100];
+
+    for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+        blocks[i] = g_thread_join(g_thread_new("little", allocate_little, NULL));
+    g_assert_cmpuint(qd_memory_get_used() - used, >=, 100 * G_N_ELEMENTS(blocks));
+    for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+        sqlite3_free(blocks[i]);
+    g_assert_cmpuint(qd_memory_get_used(), ==, used);
+}
+
 #define N_RACERS 4
 #define N_RACES 2000
 
@@ -165,6 +186,7 @@ main(int argc, char **argv)
     g_assert_no_error(error);
     g_test_add_func("/sqlite/memory/counts", test_counts);
     g_test_add_func("/sqlite/memory/threads", test_threads);
+    g_test_add_func("/sqlite/memory/little", test_little);
     g_test_add_func("/sqlite/memory/races", test_races);
     g_test_add_func("/sqlite/memory/interrupted", test_interrupted);
     g_test_add_func("/sqlite/memory/hard-limit", test_hard_limit);
