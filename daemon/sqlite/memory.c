@@ -14,12 +14,12 @@
 #include "daemon/base/error.h"
 #include "daemon/base/interrupt.h"
 
-static _Atomic int64_t used_bytes; /* but for what threads have not told */
+static _Atomic int64_t used_bytes; /* but for what threads have not reported */
 static _Atomic uint64_t soft_limit_bytes;
 static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
-static pthread_key_t untold_key; /* its destructor tells the rest */
-static _Thread_local int64_t untold_bytes;
+static pthread_key_t unreported_key; /* its destructor reports the rest */
+static _Thread_local int64_t unreported_bytes;
 static _Thread_local gboolean is_known; /* the thread has a value for the key */
 
 /*
@@ -28,7 +28,7 @@ static _Thread_local gboolean is_known; /* the thread has a value for the key */
  */
 #define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)
 /* A row takes two atomic operations for each text otherwise. */
-#define UNTOLD_BYTES 4096
+#define UNREPORTED_BYTES 4096
 /* A look at the clock for so many allocations. */
 #define CLOCK_TURN 256
 
@@ -43,23 +43,23 @@ typedef struct Budget {
 static _Thread_local Budget budget;
 
 static void
-tell(void *data)
+report(void *data)
 {
-    int64_t *untold = data;
+    int64_t *unreported = data;
 
-    atomic_fetch_add_explicit(&used_bytes, *untold, memory_order_relaxed);
-    *untold = 0;
+    atomic_fetch_add_explicit(&used_bytes, *unreported, memory_order_relaxed);
+    *unreported = 0;
 }
 
 static void
 account(int64_t n_bytes)
 {
     thread_balance += n_bytes;
-    untold_bytes += n_bytes;
+    unreported_bytes += n_bytes;
     if (!is_known)
-        is_known = pthread_setspecific(untold_key, &untold_bytes) == 0;
-    if (!is_known || untold_bytes >= UNTOLD_BYTES || untold_bytes <= -UNTOLD_BYTES)
-        tell(&untold_bytes);
+        is_known = pthread_setspecific(unreported_key, &unreported_bytes) == 0;
+    if (!is_known || unreported_bytes >= UNREPORTED_BYTES || unreported_bytes <= -UNREPORTED_BYTES)
+        report(&unreported_bytes);
 }
 
 static gboolean
@@ -85,7 +85,7 @@ exceeds_limit(int64_t used)
 
 /*
  * A large size counts from here on: else two threads find room for it at once, and both take it. Small ones count when they are
- * there, or are told later, which saves atomic operations. Together they pass the limit by two pages for each thread at most.
+ * there, or are reported later, which saves atomic operations. Together they pass the limit by two pages for each thread at most.
  */
 static gboolean
 reserve(int64_t n_bytes)
@@ -198,7 +198,7 @@ qd_memory_init(GError **error)
     };
 
     if (g_once_init_enter(&once)) {
-        r = pthread_key_create(&untold_key, tell) == 0 ? sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) : SQLITE_NOMEM;
+        r = pthread_key_create(&unreported_key, report) == 0 ? sqlite3_config(SQLITE_CONFIG_MALLOC, &methods) : SQLITE_NOMEM;
         if (r == SQLITE_OK)
             r = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         if (r == SQLITE_OK)
@@ -230,7 +230,7 @@ qd_memory_get_hard_limit(void)
 uint64_t
 qd_memory_get_used(void)
 {
-    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed) + untold_bytes;
+    int64_t used = atomic_load_explicit(&used_bytes, memory_order_relaxed) + unreported_bytes;
 
     return used > 0 ? (uint64_t) used : 0;
 }

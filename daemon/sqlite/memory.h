@@ -19,7 +19,7 @@ void qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes);
 /* The hard limit in force, 0: none. */
 uint64_t qd_memory_get_hard_limit(void);
 
-/* Bytes that SQLite holds now, in all threads: each other one may be 4 KiB ahead or behind. */
+/* Bytes that SQLite holds now, in all threads. What each other thread holds may be 4 KiB more or less. */
 uint64_t qd_memory_get_used(void);
 
 gboolean qd_memory_is_above_soft_limit(void);

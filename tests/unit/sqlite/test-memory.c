@@ -55,7 +55,7 @@ allocate_little(gpointer unused)
     return sqlite3_malloc(100);
 }
 
-/* Little is told from time to time, and when a thread ends. */
+/* Little is reported from time to time, and when a thread ends. */
 static void
 test_little(void)
 {
