@@ -2,8 +2,10 @@
 /*
  * SQLite's memory: a counting allocator below all of it.
  *
- * Place: room sqlite. SQLite's own statistics take one mutex for each allocation; this counts per thread, and in one atomic from time to time.
- * Invariant: what is allocated through SQLite never exceeds the hard limit; then SQLite sees NOMEM.
+ * Place: room sqlite. SQLite's own statistics take one mutex for each allocation. This counts per thread, and in one atomic from
+ * time to time.
+ * Invariant: what is allocated through SQLite never exceeds the hard limit by more than two pages for each thread; then SQLite sees
+ * NOMEM.
  */
 #pragma once
 
