@@ -45,7 +45,7 @@ struct QueryCall {
     gsize n_ids;
     gboolean flag;
     gint64 id;                   /* also a number that is the result */
-    int fd;                      /* -1: none */
+    int fd;                      /* -1: none; also a descriptor that is the result */
     GError *failure;             /* (nullable): an argument could not be taken */
     QueryCallProgress *progress; /* (nullable) */
     gpointer object;             /* query_call_take() */

@@ -4,6 +4,8 @@
  *
  * Place: methods of QueryConnection, which may be shared by threads.
  */
+#include <glib/gstdio.h>
+
 #include "client-lib/calls/query-call.h"
 
 static gboolean
@@ -220,8 +222,8 @@ query_connection_load_payloads_finish(QueryConnection *self, GAsyncResult *resul
 static gboolean
 run_open_payload(QueryCall *call, gpointer connection, GCancellable *cancellable, GError **error)
 {
-    call->id = query_connection_open_payload(connection, call->id, cancellable, error);
-    return call->id >= 0;
+    call->fd = query_connection_open_payload(connection, call->id, cancellable, error);
+    return call->fd >= 0;
 }
 
 void
@@ -237,7 +239,9 @@ query_connection_open_payload_async(QueryConnection *self, gint64 id, GCancellab
 int
 query_connection_open_payload_finish(QueryConnection *self, GAsyncResult *result, GError **error)
 {
-    return (int) query_call_finish_number(self, result, query_connection_open_payload_async, error);
+    QueryCall *call = query_call_finish(self, result, query_connection_open_payload_async, error);
+
+    return call != NULL ? g_steal_fd(&call->fd) : -1; /* without a finish it is closed with the call */
 }
 
 static gboolean

@@ -83,7 +83,7 @@ end_packing(QdRowSource *self)
         return;
 
     self->scan = qd_table_scan_free(self->scan);
-    self->scans = self->scans_first = FALSE;
+    self->scans = FALSE;
     (void) sqlite3_reset(self->stmt);
     (void) sqlite3_clear_bindings(self->stmt);
     qd_packer_end(self->reader->packer);
@@ -140,11 +140,8 @@ prepare_scan(QdRowSource *self)
     if (program == NULL || (program->n_steps > 0 && !self->compiled->wrapped.gives_most))
         return;
     self->scan = qd_table_scan_new(qd_connection_get_db(self->reader->connection), program);
-    self->scans_first = self->scan != NULL && program->n_steps > 0;
-    if (self->scans_first && !begin_filtering(self, program)) {
+    if (self->scan != NULL && qd_table_scan_filters(self->scan) && !begin_filtering(self, program))
         self->scan = qd_table_scan_free(self->scan);
-        self->scans_first = FALSE;
-    }
 }
 
 /* From now on the packed statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
@@ -218,7 +215,7 @@ qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_
 void
 qd_row_source_begin_scan(QdRowSource *self, int r)
 {
-    if (self->scan != NULL && !self->scans_first && (r != SQLITE_ROW || !qd_table_scan_begin(self->scan)))
+    if (self->scan != NULL && !qd_table_scan_filters(self->scan) && (r != SQLITE_ROW || !qd_table_scan_begin(self->scan)))
         self->scan = qd_table_scan_free(self->scan);
 }
 
@@ -247,7 +244,7 @@ qd_row_source_leave_scan(QdRowSource *self)
     int r;
 
     self->scan = qd_table_scan_free(self->scan);
-    self->scans = self->scans_first = FALSE;
+    self->scans = FALSE;
     g_clear_pointer(&self->compiled->wrapped.scan, g_free);
     self->kept_bytes = self->writer->used;
     r = sqlite3_step(self->stmt);
@@ -317,8 +314,9 @@ qd_row_source_get_row_size(QdRowSource *self)
 static uint64_t
 get_n_seen(const QdRowSource *self)
 {
-    return self->scans_first ? qd_table_scan_get_n_seen(self->scan)
-                             : (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
+    return self->scan != NULL && qd_table_scan_filters(self->scan)
+               ? qd_table_scan_get_n_seen(self->scan)
+               : (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
 }
 
 void

@@ -34,7 +34,6 @@ typedef struct QdRowSource {
     gboolean stepped;
     QdTableScan *scan;    /* (owned) (nullable): gives the rows after the first one of a packed statement */
     gboolean scans;       /* stands on a row of @scan, or at its end */
-    gboolean scans_first; /* @scan gives the first row, too: it has a condition */
     gboolean holds;       /* the transaction of @scan, until the end */
     QwPageWriter *writer; /* (not owned) of the fill */
     size_t kept_bytes;    /* of the page, while rows that were given are passed over */
@@ -63,7 +62,7 @@ qd_row_source_step(QdRowSource *self)
     int r;
 
     self->stepped = TRUE;
-    self->scans = self->scan != NULL && (!first || self->scans_first);
+    self->scans = self->scan != NULL && (!first || qd_table_scan_filters(self->scan));
     if (!self->scans)
         return sqlite3_step(self->stmt);
     r = qd_table_scan_step(self->scan);

@@ -126,19 +126,6 @@ compare_numbers(const QdScanValue *a, const QdScanValue *b, int *ret_order)
     return TRUE;
 }
 
-/* The collation NOCASE: only ASCII letters have a case, and nothing after a NUL is looked at. */
-static int
-compare_folded(const guint8 *a, const guint8 *b, guint32 n)
-{
-    for (guint32 i = 0; i < n; i++) {
-        int order = (guint8) g_ascii_tolower((char) a[i]) - (guint8) g_ascii_tolower((char) b[i]);
-
-        if (order != 0 || a[i] == '\0')
-            return order;
-    }
-    return 0;
-}
-
 static int
 compare_bytes(const QdScanValue *a, const QdScanValue *b, gboolean folds)
 {
@@ -146,7 +133,7 @@ compare_bytes(const QdScanValue *a, const QdScanValue *b, gboolean folds)
     int order = 0;
 
     if (n > 0)
-        order = folds ? compare_folded(a->data, b->data, n) : memcmp(a->data, b->data, n);
+        order = folds ? sqlite3_strnicmp((const char *) a->data, (const char *) b->data, (int) n) : memcmp(a->data, b->data, n);
     return order != 0 ? order : compare_integers(a->n_bytes, b->n_bytes);
 }
 

@@ -49,8 +49,12 @@ struct QdTableScan {
     /* the row */
     gint64 rowid;
     const guint8 *record;
-    guint64 n_bytes; /* of the whole record */
-    guint64 n_here;  /* of those, at @record */
+    guint64 n_bytes;  /* of the whole record */
+    guint64 n_here;   /* of those, at @record */
+    guint32 n_fields; /* that are known, */
+    guint64 header;   /* where the next one's type stands, */
+    guint64 n_header;
+    guint64 body; /* and where its value does */
     QdScanField fields[];
 };
 
@@ -129,6 +133,12 @@ qd_table_scan_set_constant(QdTableScan *self, const QdScanConstant *constant, co
     target->n_bytes = value->n_bytes;
     target->data = (const guint8 *) g_string_chunk_insert_len(self->strings, value->data, value->n_bytes);
     return TRUE;
+}
+
+gboolean
+qd_table_scan_filters(const QdTableScan *self)
+{
+    return self->filter != NULL;
 }
 
 guint64
@@ -265,21 +275,30 @@ collect_record(QdTableScan *self, const QdPageCell *cell)
     return read_overflow(self, cell->overflow, self->long_record + cell->n_local, n_bytes - cell->n_local);
 }
 
+static int
+parse_header(QdTableScan *self)
+{
+    guint64 n_header = 0;
+    const guint8 *p = qd_page_get_varint(self->record, self->record + self->n_here, &n_header);
+
+    if (p == NULL || n_header > self->n_bytes || n_header > MAX_RECORD_HEADER_BYTES)
+        return SQLITE_CORRUPT;
+    self->header = (guint64) (p - self->record);
+    self->n_header = self->body = n_header;
+    return SQLITE_ROW;
+}
+
 /* Where the first @n_fields are. A record that was written before a column was added has fewer: they are NULL. */
 static int
 parse_record(QdTableScan *self, guint32 n_fields)
 {
-    guint64 n_header = 0;
-    guint64 body;
-    const guint8 *p = qd_page_get_varint(self->record, self->record + self->n_here, &n_header);
-    const guint8 *end = self->record + n_header;
-    guint32 i = 0;
+    const guint8 *p = self->record + self->header;
+    const guint8 *end = self->record + self->n_header;
+    guint64 body = self->body;
+    guint32 i = self->n_fields;
 
-    if (p == NULL || n_header > self->n_bytes || n_header > MAX_RECORD_HEADER_BYTES)
-        return SQLITE_CORRUPT;
-    if (n_header > self->n_here)
+    if (self->n_header > self->n_here)
         return IS_ELSEWHERE;
-    body = n_header;
     for (; i < n_fields && p < end; i++) {
         guint64 type;
 
@@ -295,6 +314,9 @@ parse_record(QdTableScan *self, guint32 n_fields)
     }
     for (; i < n_fields; i++)
         self->fields[i] = (QdScanField){ 0 };
+    self->n_fields = i;
+    self->header = (guint64) (p - self->record);
+    self->body = body;
     return body <= self->n_here ? SQLITE_ROW : IS_ELSEWHERE;
 }
 
@@ -341,14 +363,14 @@ parse_cell(QdTableScan *self, const Level *level, guint32 i)
     self->record = cell.local;
     self->n_bytes = cell.n_bytes;
     self->n_here = cell.n_local;
-    if (self->filter != NULL) {
+    self->n_fields = 0;
+    r = parse_header(self);
+    if (r == SQLITE_ROW && self->filter != NULL) {
         r = parse_fields(self, &cell, self->program->n_filter_fields);
         if (r == SQLITE_ROW)
             r = filter_row(self);
-        if (r != SQLITE_ROW)
-            return r;
     }
-    return parse_fields(self, &cell, self->program->n_fields);
+    return r == SQLITE_ROW ? parse_fields(self, &cell, self->program->n_fields) : r;
 }
 
 int

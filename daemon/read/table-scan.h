@@ -61,6 +61,8 @@ QdTableScan *qd_table_scan_free(QdTableScan *self);
 /* The transaction has begun. Without a condition SQLite's first step has given the first row, which is passed over here. FALSE:
  * SQLite has to give the others, too. */
 gboolean qd_table_scan_begin(QdTableScan *self);
+/* Whether it has a condition: it gives the first row, too. */
+gboolean qd_table_scan_filters(const QdTableScan *self);
 /* Returns: as sqlite3_step(); INTERRUPT when qd_interrupt_poll() says so; QD_TABLE_SCAN_UNSURE: SQLite has to begin again */
 int qd_table_scan_step(QdTableScan *self);
 /* How many rows the steps have given, and how many of the table they have seen. */

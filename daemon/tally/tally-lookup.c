@@ -84,20 +84,12 @@ fill(QdTallyLookup *self)
 guint64
 qd_tally_lookup_search(QdTallyLookup *self, gint64 key)
 {
-    gsize begin = 0;
-    gsize end = self->n_sorted;
+    gsize i;
 
     if (self->n_searches > 0 && --self->n_searches == 0 && fill(self) == SQLITE_OK)
         return qd_tally_lookup_get(self, key);
-    while (begin < end) {
-        gsize middle = begin + (end - begin) / 2;
-
-        if (self->sorted[middle] < key)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < self->n_sorted && self->sorted[begin] == key ? get_number(self, begin) : 0;
+    i = qd_tally_vector_bisect(self->sorted, 0, self->n_sorted, key);
+    return i < self->n_sorted && self->sorted[i] == key ? get_number(self, i) : 0;
 }
 
 static int

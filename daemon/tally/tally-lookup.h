@@ -26,6 +26,13 @@ typedef struct QdTallyLookup {
     const QdTallyVector *vector; /* (nullable): that has them; else their numbers are their indices, plus 1 */
 } QdTallyLookup;
 
+/* Of a table with 2^(64 - @shift) slots. */
+static inline gsize
+qd_tally_get_slot(gint64 key, guint shift)
+{
+    return (gsize) (((guint64) key * QD_TALLY_HASH_FACTOR) >> shift);
+}
+
 void qd_tally_lookup_clear(QdTallyLookup *self);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdTallyLookup, qd_tally_lookup_clear)
 
@@ -43,7 +50,7 @@ guint64 qd_tally_lookup_search(QdTallyLookup *self, gint64 key);
 static inline gsize
 qd_tally_lookup_find_slot(const QdTallyLookup *self, gint64 key)
 {
-    gsize slot = (gsize) (((guint64) key * QD_TALLY_HASH_FACTOR) >> self->shift);
+    gsize slot = qd_tally_get_slot(key, self->shift);
 
     while (self->counts[slot] != 0 && self->keys[slot] != key)
         slot = (slot + 1) & (self->n_places - 1);

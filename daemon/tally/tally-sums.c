@@ -12,17 +12,12 @@
 #define POLL_EVERY 8192
 #define SLOTS_MIN 256
 #define SLOTS_PER_ENTRY 2
+#define CLEARED_SHARE 8 /* of the slots: more values are forgotten by clearing all */
 
 static gboolean
 must_end(gsize i)
 {
     return i % POLL_EVERY == 0 && qd_interrupt_poll();
-}
-
-static inline gsize
-get_slot(const QdTallySums *self, gint64 value)
-{
-    return (gsize) (((guint64) value * QD_TALLY_HASH_FACTOR) >> self->shift);
 }
 
 /* The table with @n_slots, a power of two. */
@@ -39,7 +34,7 @@ set_slots(QdTallySums *self, gsize n_slots)
     for (gsize n = n_slots; n > 1; n /= 2)
         self->shift--;
     for (gsize i = 0; i < self->n; i++) {
-        gsize slot = get_slot(self, self->entries[i].value);
+        gsize slot = qd_tally_get_slot(self->entries[i].value, self->shift);
 
         if (must_end(i))
             return SQLITE_INTERRUPT;
@@ -83,11 +78,11 @@ qd_tally_sums_insert(QdTallySums *self, gsize slot, gint64 value, guint64 count)
 void
 qd_tally_sums_forget(QdTallySums *self)
 {
-    if (self->n > self->n_slots / sizeof(gint64)) {
+    if (self->n > self->n_slots / CLEARED_SHARE) {
         memset(self->slots, 0, self->n_slots * sizeof *self->slots);
     } else {
         for (gsize i = 0; i < self->n; i++) {
-            gsize slot = get_slot(self, self->entries[i].value);
+            gsize slot = qd_tally_get_slot(self->entries[i].value, self->shift);
 
             while (self->slots[slot] != 0) {
                 self->slots[slot] = 0;

@@ -35,7 +35,7 @@ int qd_tally_sums_insert(QdTallySums *self, gsize slot, gint64 value, guint64 co
 static inline int
 qd_tally_sums_add(QdTallySums *self, gint64 value, guint64 count)
 {
-    gsize slot = (gsize) (((guint64) value * QD_TALLY_HASH_FACTOR) >> self->shift);
+    gsize slot = qd_tally_get_slot(value, self->shift);
 
     while (self->slots[slot] != 0) {
         QdTallySum *entry = &self->entries[self->slots[slot] - 1];

@@ -51,7 +51,6 @@ gsize
 qd_tally_vector_seek(const gint64 *keys, gsize n, gsize i, gint64 key)
 {
     gsize step = 1;
-    gsize end;
 
     for (guint steps = 0; steps < LINEAR_STEPS; steps++, i++) {
         if (i >= n || keys[i] >= key)
@@ -61,16 +60,7 @@ qd_tally_vector_seek(const gint64 *keys, gsize n, gsize i, gint64 key)
         i += step;
         step *= 2;
     }
-    end = MIN(n, i + step);
-    while (i < end) {
-        gsize middle = i + (end - i) / 2;
-
-        if (keys[middle] < key)
-            i = middle + 1;
-        else
-            end = middle;
-    }
-    return i;
+    return qd_tally_vector_bisect(keys, i, MIN(n, i + step), key);
 }
 
 int

@@ -53,7 +53,22 @@ int qd_tally_vector_combine(QdTallyCombination how, const QdTallyVector *a, cons
 /* For each key of @column (transfer full) the sum of what @inner has for its values. */
 int qd_tally_vector_follow(QdTallyColumn *column, const QdTallyVector *inner, QdTallyVector *ret_vector);
 
-/* The first place from @i on whose key is not less than @key; @n: there is none. */
+/* The first place from @begin on whose key is not less than @key; @end: there is none. */
+static inline gsize
+qd_tally_vector_bisect(const gint64 *keys, gsize begin, gsize end, gint64 key)
+{
+    while (begin < end) {
+        gsize middle = begin + (end - begin) / 2;
+
+        if (keys[middle] < key)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The same from @i on to @n, where it is likely to be near. */
 gsize qd_tally_vector_seek(const gint64 *keys, gsize n, gsize i, gint64 key);
 
 int qd_tally_vector_add_up(const QdTallyVector *self, guint64 *ret_sum);

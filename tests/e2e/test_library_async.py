@@ -100,6 +100,11 @@ assert run("replace_payload_from_stream", second, stream(large), None) is True
 with os.fdopen(run("open_payload", second), "rb") as file:
     assert file.read() == large
 assert run("read_payload", second).read_bytes(400_000, None).get_data() == large
+before = os.listdir("/proc/self/fd")
+connection.open_payload_async(second, None, lambda *_: loop.quit())  # never finished
+loop.run()
+while os.listdir("/proc/self/fd") != before:  # the thread of the call lets go of it last
+    pass
 for name, arguments in (("open_payload", ()), ("read_payload", ()), ("replace_payload_from_stream", (stream(b""), None))):
     assert run(name, 1_000_000, *arguments).matches(Query.error_quark(), Query.Error.BAD_PARAMETER), name
 assert run("store_payload_from_fd", 999, None).matches(Query.error_quark(), Query.Error.BAD_PARAMETER)

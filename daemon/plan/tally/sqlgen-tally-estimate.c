@@ -51,16 +51,16 @@ consists_of_triples(const QdAlgebra *join)
     return TRUE;
 }
 
-static guint
-count_triples(QdGenerator *self, const QdAlgebra *node)
+guint
+qd_tally_count_triples(QdGenerator *self, const QdAlgebra *node)
 {
     guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
 
     for (guint i = 0; i < node->n_children; i++)
-        n += count_triples(self, node->children[i]);
+        n += qd_tally_count_triples(self, node->children[i]);
     for (guint i = 0; i < node->n_expressions; i++) {
         if (node->expressions[i]->kind == QD_EXPRESSION_KIND_EXISTS)
-            n += count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
+            n += qd_tally_count_triples(self, qd_rewrite_get_exists(self, node->expressions[i]));
     }
     return n;
 }
@@ -86,7 +86,7 @@ qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node)
     case QD_ALGEBRA_MINUS:
     case QD_ALGEBRA_FILTER:
         return qd_tally_estimate_effort(self, node->children[0]) *
-               (1 + count_triples(self, node) - count_triples(self, node->children[0]));
+               (1 + qd_tally_count_triples(self, node) - qd_tally_count_triples(self, node->children[0]));
     default:
         return qd_estimate_rows(self, node);
     }

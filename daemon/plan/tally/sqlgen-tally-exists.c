@@ -24,16 +24,6 @@ find_shared(const QdAlgebra *left, const QdAlgebra *inner)
     return shared != G_MAXUINT && qd_algebra_binds(left, shared) && qd_algebra_binds(inner, shared) ? shared : G_MAXUINT;
 }
 
-static guint
-count_triples(const QdAlgebra *node)
-{
-    guint n = node->kind == QD_ALGEBRA_TRIPLE ? 1 : 0;
-
-    for (guint i = 0; i < node->n_children; i++)
-        n += count_triples(node->children[i]);
-    return n;
-}
-
 /* How many values the triple of @inner that has @shared has there. @ret_n_quads: of its predicate */
 static double
 count_values(QdGenerator *self, const QdAlgebra *inner, guint shared, double *ret_n_quads)
@@ -53,7 +43,7 @@ count_values(QdGenerator *self, const QdAlgebra *inner, guint shared, double *re
 static double
 estimate_effort(QdGenerator *self, const QdAlgebra *left, const QdAlgebra *inner, double n_quads, double n_values)
 {
-    const guint n_triples = count_triples(inner);
+    const guint n_triples = qd_tally_count_triples(self, inner);
 
     return qd_estimate_rows(self, left) * n_triples * (n_triples > 1 ? MAX(n_quads / MAX(n_values, 1), 1) : 1);
 }

@@ -131,19 +131,9 @@ get_link(const Walk *self, guint i)
 }
 
 static gboolean
-has(const guint *variables, guint n, guint variable)
-{
-    for (guint i = 0; i < n; i++) {
-        if (variables[i] == variable)
-            return TRUE;
-    }
-    return FALSE;
-}
-
-static gboolean
 is_root(const Walk *self, guint variable)
 {
-    return has(self->roots, self->n_roots, variable);
+    return qd_tally_has_variable(self->roots, self->n_roots, variable);
 }
 
 /* The end of @triple that is not @variable; G_MAXUINT: @variable is no end of it. */
@@ -285,7 +275,7 @@ find_links(Walk *self)
 static gboolean
 has_level(const Walk *self, guint variable)
 {
-    return has(self->levels, self->n_levels, variable);
+    return qd_tally_has_variable(self->levels, self->n_levels, variable);
 }
 
 /* How many values of @variable there are for each combination of those that have a level. FALSE: nothing leads to it. */

@@ -19,7 +19,6 @@
 
 #define SMALL_TABLE_ROWS 1000
 #define NUMBERS_MAX 8 /* COUNTs that have a program each */
-#define ARMS_SEPARATOR '|'
 
 /* From the variable that has fewer values to the other one. */
 static gboolean
@@ -105,31 +104,45 @@ write_walk_of_few(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions, 
     return write_walk(self, need, FALSE, conditions) && self->begins_with_few && qd_tally_is_worth_while(self, effort);
 }
 
+/* Where a program begins, to be written in another way. */
+typedef struct Mark {
+    QdTallyDraft draft;
+    QdTallyNeed need;
+    gsize n_bytes;
+} Mark;
+
+static Mark
+get_mark(const QdTallyDraft *self, const QdTallyNeed *need)
+{
+    return (Mark){ *self, *need, self->program->len };
+}
+
+static void
+go_back(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions, const Mark *mark)
+{
+    *self = mark->draft;
+    *need = mark->need;
+    g_string_truncate(self->program, mark->n_bytes);
+    g_ptr_array_set_size(conditions, 0);
+}
+
 /* The program, or FALSE: nothing is written. @effort: of a join of all arms */
 static gboolean
 write_one(QdTallyDraft *self, QdTallyNeed *need, gboolean is_number, GPtrArray *conditions, double effort)
 {
-    const QdTallyDraft before = *self;
-    const QdTallyNeed need_before = *need;
-    const gsize begin = self->program->len;
+    const Mark mark = get_mark(self, need);
     gboolean is_short;
 
     self->begins_with_few = FALSE;
     is_short = write_short(self, need, conditions);
     if (is_short && (is_number || self->begins_with_few ||
-                     self->n_pairs - before.n_pairs <= STEPS_OF_FEW * qd_tally_estimate_effort(self->generator, need->pattern)))
+                     self->n_pairs - mark.draft.n_pairs <= STEPS_OF_FEW * qd_tally_estimate_effort(self->generator, need->pattern)))
         return TRUE;
-    for (guint pass = 0; pass < 2; pass++) {
-        *self = before;
-        *need = need_before;
-        g_string_truncate(self->program, begin);
-        g_ptr_array_set_size(conditions, 0);
-        if (pass == 1)
-            return is_short && write_short(self, need, conditions);
-        if (is_short ? write_walk_of_few(self, need, conditions, effort) : write_walk(self, need, is_number, conditions))
-            return TRUE;
-    }
-    return FALSE;
+    go_back(self, need, conditions, &mark);
+    if (is_short ? write_walk_of_few(self, need, conditions, effort) : write_walk(self, need, is_number, conditions))
+        return TRUE;
+    go_back(self, need, conditions, &mark);
+    return is_short && write_short(self, need, conditions);
 }
 
 /* Whether @a and @b have the same conditions. */
@@ -150,22 +163,23 @@ write_arms(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
     guint n_arms = 0;
     QdAlgebra **arms = qd_tally_split(self->generator, need->pattern, need->roots, need->n_roots, &n_arms);
     gboolean begin_with_few = TRUE;
-    double effort = 0;
 
+    need->arms_effort = 0;
     for (guint i = 0; i < n_arms; i++)
-        effort += qd_tally_estimate_effort(self->generator, arms[i]);
+        need->arms_effort += qd_tally_estimate_effort(self->generator, arms[i]);
     for (guint i = 0; i < n_arms; i++) {
         g_autoptr(GPtrArray) own = g_ptr_array_new();
         const gsize begin = self->program->len;
         QdTallyNeed alone = *need;
 
         alone.pattern = arms[i];
-        if (!qd_tally_need_is_bound(&alone) || !write_one(self, &alone, FALSE, own, effort) ||
+        if (!qd_tally_need_is_bound(&alone) || !write_one(self, &alone, FALSE, own, need->arms_effort) ||
             (i > 0 && !are_same(own, conditions)))
             return FALSE;
         g_string_insert_c(self->program, (gssize) begin, get_result(&alone, FALSE));
-        g_string_append_c(self->program, ARMS_SEPARATOR);
-        memcpy(need->arm_columns[i], alone.columns, sizeof alone.columns);
+        need->arms[i].program = qd_arena_strndup(self->generator->arena, self->program->str + begin, self->program->len - begin);
+        memcpy(need->arms[i].columns, alone.columns, sizeof alone.columns);
+        g_string_append_c(self->program, '|'); /* in Explain */
         begin_with_few = begin_with_few && self->begins_with_few;
         for (guint k = 0; i == 0 && k < own->len; k++)
             g_ptr_array_add(conditions, own->pdata[k]);
@@ -178,21 +192,19 @@ write_arms(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 static gboolean
 write_pattern(QdTallyDraft *self, QdTallyNeed *need, GPtrArray *conditions)
 {
-    const QdTallyDraft before = *self;
-    const gsize begin = self->program->len;
     gboolean is_chosen;
     guint n_roots;
+    Mark mark;
 
     if (write_all_predicates(self, need))
         return TRUE;
     if (!qd_tally_need_add_conditions(self->generator, need->pattern, need, &is_chosen))
         return FALSE;
     n_roots = need->n_roots;
+    mark = get_mark(self, need);
     if (!write_one(self, need, is_chosen && need->n_tables == 0, conditions,
                    qd_tally_estimate_effort(self->generator, need->pattern))) {
-        *self = before;
-        g_string_truncate(self->program, begin);
-        g_ptr_array_set_size(conditions, 0);
+        go_back(self, need, conditions, &mark);
         if (is_chosen || !write_arms(self, need, conditions))
             return FALSE;
     }
@@ -219,12 +231,8 @@ qd_tally_add_note(const QdTallyDraft *self, double effort)
 static double
 estimate_effort(QdGenerator *self, const QdTallyNeed *need)
 {
-    double effort = qd_tally_estimate_effort(self, need->pattern);
-    guint n_arms = 0;
-    QdAlgebra **arms = need->n_arms > 0 ? qd_tally_split(self, need->pattern, need->roots, need->n_roots, &n_arms) : NULL;
+    double effort = need->n_arms > 0 ? need->arms_effort : qd_tally_estimate_effort(self, need->pattern);
 
-    for (guint i = 0; i < n_arms; i++)
-        effort = (i > 0 ? effort : 0) + qd_tally_estimate_effort(self, arms[i]);
     for (guint i = 0; i < need->n_tables; i++) {
         if (qd_estimate_rows(self, need->tables[i]) < SMALL_TABLE_ROWS)
             return MIN(effort, qd_estimate_cost(self, need->join));
@@ -262,7 +270,6 @@ static QdRelation *
 make_rows_of_arms(const QdTallyDraft *self, const QdTallyNeed *need, QdSql *ret_n)
 {
     QdGenerator *generator = self->generator;
-    g_auto(GStrv) programs = g_strsplit(self->program->str, (const char[]){ ARMS_SEPARATOR, '\0' }, -1);
     g_auto(QdSqlBuilder) text = qd_sql_builder_new(generator->arena);
     guint number = qd_ast_add_variable(generator->ast, NULL);
     QdRelation *rows = NULL;
@@ -270,7 +277,7 @@ make_rows_of_arms(const QdTallyDraft *self, const QdTallyNeed *need, QdSql *ret_
     for (guint i = 0; i < need->n_arms; i++) {
         QdSql n;
 
-        rows = make_rows_of(self, need, programs[i], need->arm_columns[i], &n);
+        rows = make_rows_of(self, need, need->arms[i].program, need->arms[i].columns, &n);
         (void) qd_relation_add_stored(generator, rows, number, n);
         qd_sql_append_after(&text, " UNION ALL ", qd_relation_write(generator, rows, "SELECT", QD_SQL_NONE));
     }
@@ -332,16 +339,6 @@ add_computed(QdGenerator *self, const QdAlgebra *node, const QdAlgebra *pattern,
     }
 }
 
-static gboolean
-is_root(const QdTallyNeed *need, guint variable)
-{
-    for (guint i = 0; i < need->n_roots; i++) {
-        if (need->roots[i] == variable)
-            return TRUE;
-    }
-    return FALSE;
-}
-
 /* Whether each row is a group. */
 static gboolean
 has_rows_for_groups(const QdAlgebra *group, const QdTallyNeed *need)
@@ -350,7 +347,7 @@ has_rows_for_groups(const QdAlgebra *group, const QdTallyNeed *need)
         need->n_arms > 0)
         return FALSE;
     for (guint i = 0; i < group->n_variables; i++) {
-        if (!is_root(need, group->variables[i]))
+        if (!qd_tally_has_variable(need->roots, need->n_roots, group->variables[i]))
             return FALSE;
         for (guint k = 0; k < i; k++) {
             if (group->variables[k] == group->variables[i])

@@ -33,6 +33,12 @@ typedef struct QdTallyDraft {
     guint n_levels;
 } QdTallyDraft;
 
+/* The program of one arm of a UNION. */
+typedef struct QdTallyArm {
+    const char *program;                     /* with its first letter */
+    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that the values asked for are in */
+} QdTallyArm;
+
 /* What a group needs of its pattern. */
 typedef struct QdTallyNeed {
     const QdAlgebra *whole;   /* below the BINDs */
@@ -45,11 +51,12 @@ typedef struct QdTallyNeed {
     QdVariableSet computed;          /* by the BINDs */
     guint roots[QD_TALLY_ROOTS_MAX]; /* the variables that it asks for */
     guint n_roots;
-    const char *columns[QD_TALLY_ROOTS_MAX];                        /* of queryd_tally(), that their values are in */
-    gboolean open[QD_TALLY_ROOTS_MAX];                              /* whether they may be unbound */
-    const char *arm_columns[QD_TALLY_ARMS_MAX][QD_TALLY_ROOTS_MAX]; /* the same of each program */
-    guint n_arms;                                                   /* programs: of the arms of a UNION; 0: one of the whole */
-    gboolean only_solutions, only_values;                           /* it counts only these */
+    const char *columns[QD_TALLY_ROOTS_MAX]; /* of queryd_tally(), that their values are in */
+    gboolean open[QD_TALLY_ROOTS_MAX];       /* whether they may be unbound */
+    QdTallyArm arms[QD_TALLY_ARMS_MAX];      /* of a UNION that binds them, instead of one program */
+    guint n_arms;
+    double arms_effort;                   /* how many quads joins of all arms would look at */
+    gboolean only_solutions, only_values; /* it counts only these */
     gboolean is_walk;
     gboolean is_number; /* of such, which asks for no variable */
 } QdTallyNeed;
@@ -151,6 +158,8 @@ gboolean qd_tally_put_predicate(QdTallyDraft *self, const QdTriple *triple);
 
 /* About how many values of @variable triples with constants leave; G_MAXDOUBLE: there are none at it. */
 double qd_tally_estimate_values(QdGenerator *self, const QdAlgebra *node, guint variable);
+/* Triples of @node, and of each EXISTS in it. */
+guint qd_tally_count_triples(QdGenerator *self, const QdAlgebra *node);
 /* About how many quads a join of @node looks at: OPTIONAL and the like for each row of their left. */
 double qd_tally_estimate_effort(QdGenerator *self, const QdAlgebra *node);
 
@@ -171,3 +180,13 @@ void qd_tally_add_note(const QdTallyDraft *self, double effort);
 gboolean qd_tally_is_possible(const QdGenerator *self);
 
 gboolean qd_node_is_variable(const QdNode *node, guint variable);
+
+static inline gboolean
+qd_tally_has_variable(const guint *variables, guint n, guint variable)
+{
+    for (guint i = 0; i < n; i++) {
+        if (variables[i] == variable)
+            return TRUE;
+    }
+    return FALSE;
+}

@@ -10,10 +10,9 @@
 #include "daemon/base/interrupt.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/table-scan.h"
-#include "daemon/sqlite/log-file.h"
+#include "tests/unit/read/scan-fixture.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define FUNCTION "pack_row"
 #define PAGE_BYTES (1 << 21)
 #define COUNT(n) "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < " #n ") "
 
@@ -26,33 +25,14 @@ typedef struct Fixture {
 } Fixture;
 
 static void
-pack_row(sqlite3_context *context, int n_args, sqlite3_value **args)
-{
-    sqlite3_result_null(context);
-}
-
-static void
-execute(sqlite3 *db, const char *sql)
-{
-    char *message = NULL;
-
-    (void) sqlite3_exec(db, sql, NULL, NULL, &message);
-    g_assert_cmpstr(message, ==, NULL);
-}
-
-static void
 set_up(Fixture *self, gconstpointer data)
 {
-    g_autofree char *uri = NULL;
+    g_autofree char *path = NULL;
 
     self->dir = g_dir_make_tmp("queryd-filter-XXXXXX", NULL);
-    uri = g_strdup_printf("file:%s/filter.db?" QD_LOG_FILE_MAP_BYTES "=1000000", self->dir);
-    g_assert_cmpint(sqlite3_open_v2(uri, &self->db,
-                                    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                                    qd_log_file_get_vfs()),
-                    ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_create_function(self->db, FUNCTION, -1, SQLITE_UTF8, NULL, pack_row, NULL, NULL), ==, SQLITE_OK);
-    execute(self->db, "PRAGMA journal_mode=WAL; PRAGMA mmap_size=100000000");
+    path = g_build_filename(self->dir, "filter.db", NULL);
+    self->db = scan_fixture_open(path);
+    scan_fixture_execute(self->db, "PRAGMA journal_mode=WAL; PRAGMA mmap_size=100000000");
     self->page = g_malloc(PAGE_BYTES);
     self->plain = g_byte_array_new();
     self->scanned = g_byte_array_new();
@@ -69,21 +49,11 @@ tear_down(Fixture *self, gconstpointer data)
     g_byte_array_unref(self->scanned);
 }
 
-static sqlite3_stmt *
-prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-
-    if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-        g_error("'%s': %s", sql, sqlite3_errmsg(db));
-    return stmt;
-}
-
 /* @value: (nullable): of the parameter */
 static void
 read_plainly(Fixture *self, const char *sql, const QwValue *value)
 {
-    sqlite3_stmt *stmt = prepare(self->db, sql);
+    sqlite3_stmt *stmt = scan_fixture_prepare(self->db, sql);
     int r;
 
     g_byte_array_set_size(self->plain, 0);
@@ -104,26 +74,6 @@ read_plainly(Fixture *self, const char *sql, const QwValue *value)
     (void) sqlite3_finalize(stmt);
 }
 
-static QdScanProgram *
-read_program(Fixture *self, const char *sql)
-{
-    sqlite3_stmt *plain = prepare(self->db, sql);
-    guint n = (guint) sqlite3_column_count(plain);
-    g_autoptr(GString) columns = g_string_new("c0");
-    g_autofree char *text = NULL;
-    sqlite3_stmt *explain;
-    QdScanProgram *program;
-
-    for (guint i = 1; i < n; i++)
-        g_string_append_printf(columns, ",c%u", i);
-    text = g_strdup_printf("EXPLAIN WITH r(%s) AS (%s) SELECT " FUNCTION "(%s) FROM r", columns->str, sql, columns->str);
-    explain = prepare(self->db, text);
-    program = qd_scan_program_read(explain, FUNCTION, n);
-    (void) sqlite3_finalize(explain);
-    (void) sqlite3_finalize(plain);
-    return program;
-}
-
 /* Returns: of the last step */
 static int
 read_pages(Fixture *self, const QdScanProgram *program, const QwValue *value)
@@ -136,7 +86,7 @@ read_pages(Fixture *self, const QdScanProgram *program, const QwValue *value)
     for (guint i = 0; i < program->n_constants; i++)
         if (program->constants[i].parameter > 0)
             g_assert_true(qd_table_scan_set_constant(scan, &program->constants[i], value));
-    execute(self->db, "BEGIN; PRAGMA schema_version");
+    scan_fixture_execute(self->db, "BEGIN; PRAGMA schema_version");
     g_assert_true(qd_table_scan_begin(scan));
     while ((r = qd_table_scan_step(scan)) == SQLITE_ROW) {
         QwPageWriter page;
@@ -147,7 +97,7 @@ read_pages(Fixture *self, const QdScanProgram *program, const QwValue *value)
         g_assert_cmpuint(qd_table_scan_get_n_rows(scan), ==, ++n_rows);
     }
     qd_table_scan_free(scan);
-    execute(self->db, "COMMIT");
+    scan_fixture_execute(self->db, "COMMIT");
     return r;
 }
 
@@ -155,7 +105,7 @@ read_pages(Fixture *self, const QdScanProgram *program, const QwValue *value)
 static gboolean
 compare(Fixture *self, const char *sql, const QwValue *value)
 {
-    g_autofree QdScanProgram *program = read_program(self, sql);
+    g_autofree QdScanProgram *program = scan_fixture_read_program(self->db, sql, NULL);
     int r;
 
     if (program == NULL || program->n_steps == 0)
@@ -238,12 +188,12 @@ test_comparisons(Fixture *self, gconstpointer data)
     guint n_sure = 0;
     guint n = 0;
 
-    execute(self->db, "CREATE TABLE v(a, b BLOB, i INTEGER, t TEXT COLLATE nocase, r REAL, n NUMERIC)");
+    scan_fixture_execute(self->db, "CREATE TABLE v(a, b BLOB, i INTEGER, t TEXT COLLATE nocase, r REAL, n NUMERIC)");
     for (gsize v = 0; v < G_N_ELEMENTS(values); v++) {
         g_autofree char *insert = g_strdup_printf("DELETE FROM v; INSERT INTO v VALUES(%s, %s, %s, %s, %s, %s)", values[v],
                                                   values[v], values[v], values[v], values[v], values[v]);
 
-        execute(self->db, insert);
+        scan_fixture_execute(self->db, insert);
         for (gsize i = 0; i < G_N_ELEMENTS(columns) * G_N_ELEMENTS(conditions) * G_N_ELEMENTS(constants); i++) {
             const char *column = columns[i % G_N_ELEMENTS(columns)];
             const char *condition = conditions[i / G_N_ELEMENTS(columns) % G_N_ELEMENTS(conditions)];
@@ -268,11 +218,12 @@ test_comparisons(Fixture *self, gconstpointer data)
 static void
 make_table(Fixture *self)
 {
-    execute(self->db,
-            "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL, long, d);" COUNT(
-                3000) "INSERT INTO t SELECT i, i % 100, 'text ' || i || ' x' || (i % 97), i * 0.25, CASE WHEN i % 10 = 0 THEN "
-                      "hex(zeroblob(i * 3)) END, CASE i % 5 WHEN 0 THEN NULL ELSE i END FROM k");
-    execute(self->db, "ALTER TABLE t ADD COLUMN later; UPDATE t SET later = 'l' WHERE id % 3 = 0");
+    scan_fixture_execute(
+        self->db,
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a INTEGER, b TEXT, c REAL, long, d);" COUNT(
+            3000) "INSERT INTO t SELECT i, i % 100, 'text ' || i || ' x' || (i % 97), i * 0.25, CASE WHEN i % 10 = 0 THEN "
+                  "hex(zeroblob(i * 3)) END, CASE i % 5 WHEN 0 THEN NULL ELSE i END FROM k");
+    scan_fixture_execute(self->db, "ALTER TABLE t ADD COLUMN later; UPDATE t SET later = 'l' WHERE id % 3 = 0");
 }
 
 static void
@@ -299,7 +250,7 @@ test_sure(Fixture *self, gconstpointer data)
     for (gsize i = 0; i + 1 < G_N_ELEMENTS(texts); i++)
         if (!compare(self, texts[i], NULL))
             g_error("'%s' is not sure", texts[i]);
-    g_assert_null(read_program(self, texts[G_N_ELEMENTS(texts) - 1]));
+    g_assert_null(scan_fixture_read_program(self->db, texts[G_N_ELEMENTS(texts) - 1], NULL));
 }
 
 /* NOCASE looks at nothing after a NUL but the length. */
@@ -308,9 +259,10 @@ test_folded_columns(Fixture *self, gconstpointer data)
 {
     static const char *const operators[] = { "=", "<>", "<", "<=", ">", ">=" };
 
-    execute(self->db, "CREATE TABLE c(x TEXT COLLATE nocase, y TEXT);"
-                      "INSERT INTO c VALUES('a' || char(0) || 'b', 'A' || char(0) || 'c'), ('a' || char(0) || 'c', 'A' || char(0)),"
-                      "('ab', 'a' || char(0)), ('Z', '_'), ('z', '_'), ('É', 'é'), ('', ''), ('x', '');");
+    scan_fixture_execute(
+        self->db, "CREATE TABLE c(x TEXT COLLATE nocase, y TEXT);"
+                  "INSERT INTO c VALUES('a' || char(0) || 'b', 'A' || char(0) || 'c'), ('a' || char(0) || 'c', 'A' || char(0)),"
+                  "('ab', 'a' || char(0)), ('Z', '_'), ('z', '_'), ('É', 'é'), ('', ''), ('x', '');");
     for (gsize i = 0; i < G_N_ELEMENTS(operators); i++) {
         g_autofree char *folded = g_strdup_printf("SELECT * FROM c WHERE x %s y", operators[i]);
         g_autofree char *plain = g_strdup_printf("SELECT * FROM c WHERE y %s x", operators[i]);
@@ -325,11 +277,11 @@ static void
 test_unsure(Fixture *self, gconstpointer data)
 {
     make_table(self);
-    execute(self->db, "UPDATE t SET a = 'odd' WHERE id = 1500");
+    scan_fixture_execute(self->db, "UPDATE t SET a = 'odd' WHERE id = 1500");
     g_assert_false(compare(self, "SELECT id FROM t WHERE a = 7", NULL));
     g_assert_cmpuint(self->scanned->len, >, 0);
     g_assert_true(compare(self, "SELECT id FROM t WHERE id <> 1500 AND a = 7", NULL));
-    execute(self->db, "UPDATE t SET c = 0.1 WHERE id = 2000");
+    scan_fixture_execute(self->db, "UPDATE t SET c = 0.1 WHERE id = 2000");
     g_assert_false(compare(self, "SELECT id FROM t WHERE c = 0.1", NULL));
 }
 
@@ -342,7 +294,7 @@ test_parameters(Fixture *self, gconstpointer data)
     const QwValue null = { .type = QW_TYPE_NULL };
 
     make_table(self);
-    execute(self->db, "UPDATE t SET c = 0.1 WHERE id = 2000");
+    scan_fixture_execute(self->db, "UPDATE t SET c = 0.1 WHERE id = 2000");
     g_assert_true(compare(self, "SELECT * FROM t WHERE b LIKE ?", &text));
     g_assert_cmpuint(self->scanned->len, >, 0);
     g_assert_true(compare(self, "SELECT * FROM t WHERE c = ?", &real));
@@ -363,7 +315,7 @@ test_long_pattern(Fixture *self, gconstpointer data)
 
     make_table(self);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 99);
-    program = read_program(self, "SELECT * FROM t WHERE b LIKE ?");
+    program = scan_fixture_read_program(self->db, "SELECT * FROM t WHERE b LIKE ?", NULL);
     g_assert_cmpint(read_pages(self, program, &value), ==, QD_TABLE_SCAN_UNSURE);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100);
     g_assert_cmpint(read_pages(self, program, &value), ==, SQLITE_DONE);
@@ -385,7 +337,7 @@ test_interrupt(Fixture *self, gconstpointer data)
     g_autofree QdScanProgram *program = NULL;
 
     make_table(self);
-    program = read_program(self, "SELECT * FROM t WHERE a = -1");
+    program = scan_fixture_read_program(self->db, "SELECT * FROM t WHERE a = -1", NULL);
     qd_interrupt_begin(&interrupt);
     g_assert_cmpint(read_pages(self, program, NULL), ==, SQLITE_INTERRUPT);
     qd_interrupt_end(&interrupt);

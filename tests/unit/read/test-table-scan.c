@@ -12,10 +12,9 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/read/row-encoder.h"
-#include "daemon/sqlite/log-file.h"
+#include "tests/unit/read/scan-fixture.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define FUNCTION "pack_row"
 #define PAGE_BYTES 4096
 #define LARGE_BYTES (1 << 21)
 #define N_COMMIT_ROUNDS 40
@@ -28,47 +27,18 @@ typedef struct Fixture {
     sqlite3 *writer; /* is another one */
 } Fixture;
 
-static void
-pack_row(sqlite3_context *context, int n_args, sqlite3_value **args)
-{
-    sqlite3_result_null(context);
-}
-
-static sqlite3 *
-open_database(const char *path)
-{
-    g_autofree char *uri = g_strdup_printf("file:%s?" QD_LOG_FILE_MAP_BYTES "=1000000", path);
-    sqlite3 *db = NULL;
-
-    g_assert_cmpint(sqlite3_open_v2(uri, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                                    qd_log_file_get_vfs()),
-                    ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_create_function(db, FUNCTION, -1, SQLITE_UTF8, NULL, pack_row, NULL, NULL), ==, SQLITE_OK);
-    (void) sqlite3_busy_timeout(db, 10000);
-    return db;
-}
-
-static void
-execute(sqlite3 *db, const char *sql)
-{
-    char *message = NULL;
-
-    (void) sqlite3_exec(db, sql, NULL, NULL, &message);
-    g_assert_cmpstr(message, ==, NULL);
-}
-
 /* @data: pragmas before the first table (nullable). */
 static void
 set_up(Fixture *self, gconstpointer data)
 {
     self->dir = g_dir_make_tmp("queryd-scan-XXXXXX", NULL);
     self->path = g_build_filename(self->dir, "scan.db", NULL);
-    self->writer = open_database(self->path);
+    self->writer = scan_fixture_open(self->path);
     if (data != NULL)
-        execute(self->writer, data);
-    execute(self->writer, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=OFF");
-    self->db = open_database(self->path);
-    execute(self->db, "PRAGMA mmap_size=100000000");
+        scan_fixture_execute(self->writer, data);
+    scan_fixture_execute(self->writer, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=OFF");
+    self->db = scan_fixture_open(self->path);
+    scan_fixture_execute(self->db, "PRAGMA mmap_size=100000000");
 }
 
 static void
@@ -82,40 +52,6 @@ tear_down(Fixture *self, gconstpointer data)
 }
 
 /* Statements ----------------------------------------------------------------------------------------------------------------- */
-
-static sqlite3_stmt *
-prepare(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-
-    (void) sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
-    return stmt;
-}
-
-static char *
-wrap(sqlite3_stmt *plain, const char *sql)
-{
-    g_autoptr(GString) columns = g_string_new("c0");
-
-    for (int i = 1; i < sqlite3_column_count(plain); i++)
-        g_string_append_printf(columns, ",c%d", i);
-    return g_strdup_printf("WITH r(%s) AS (%s) SELECT " FUNCTION "(%s) FROM r", columns->str, sql, columns->str);
-}
-
-static QdScanProgram *
-read_program(sqlite3 *db, const char *sql, sqlite3_stmt **ret_wrapped)
-{
-    sqlite3_stmt *plain = prepare(db, sql);
-    g_autofree char *wrapped = wrap(plain, sql);
-    g_autofree char *text = g_strconcat("EXPLAIN ", wrapped, NULL);
-    sqlite3_stmt *explain = prepare(db, text);
-    QdScanProgram *program = explain != NULL ? qd_scan_program_read(explain, FUNCTION, (guint) sqlite3_column_count(plain)) : NULL;
-
-    *ret_wrapped = prepare(db, wrapped);
-    (void) sqlite3_finalize(explain);
-    (void) sqlite3_finalize(plain);
-    return program;
-}
 
 typedef struct Rows {
     GByteArray *bytes; /* of all rows but the first, as on the wire */
@@ -134,7 +70,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rows, rows_clear)
 static void
 read_plainly(sqlite3 *db, const char *sql, Rows *ret_rows)
 {
-    sqlite3_stmt *stmt = prepare(db, sql);
+    sqlite3_stmt *stmt = scan_fixture_prepare(db, sql);
     g_autofree guint8 *data = g_malloc(LARGE_BYTES);
 
     *ret_rows = (Rows){ .bytes = g_byte_array_new(), .result = SQLITE_ERROR };
@@ -189,7 +125,7 @@ static void
 read_pages(sqlite3 *db, const char *sql, void (*before)(gpointer), void (*after)(gpointer), gpointer data, Rows *ret_rows)
 {
     sqlite3_stmt *wrapped;
-    g_autofree QdScanProgram *program = read_program(db, sql, &wrapped);
+    g_autofree QdScanProgram *program = scan_fixture_read_program(db, sql, &wrapped);
     QdTableScan *scan = program != NULL ? qd_table_scan_new(db, program) : NULL;
 
     *ret_rows = (Rows){ .bytes = g_byte_array_new(), .result = -1 };
@@ -275,13 +211,13 @@ test_programs(Fixture *self, gconstpointer data)
         { "SELECT count(*) FROM t", FALSE },
         { "SELECT * FROM f", FALSE },
         { "SELECT * FROM tmp", FALSE },
-        { "SELECT " FUNCTION "(a) FROM t", FALSE },
+        { "SELECT " SCAN_FUNCTION "(a) FROM t", FALSE },
     };
 
-    execute(self->db, program_schema);
+    scan_fixture_execute(self->db, program_schema);
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         sqlite3_stmt *wrapped;
-        g_autofree QdScanProgram *program = read_program(self->db, cases[i].sql, &wrapped);
+        g_autofree QdScanProgram *program = scan_fixture_read_program(self->db, cases[i].sql, &wrapped);
 
         if ((program != NULL) != cases[i].scans)
             g_error("'%s' is %sa scan", cases[i].sql, program != NULL ? "" : "not ");
@@ -335,18 +271,18 @@ test_records(Fixture *self, gconstpointer data)
 {
     g_auto(Rows) none = { 0 };
 
-    execute(self->writer, record_schema);
+    scan_fixture_execute(self->writer, record_schema);
     compare_all(self);
-    execute(self->writer, "PRAGMA wal_checkpoint(PASSIVE)");
+    scan_fixture_execute(self->writer, "PRAGMA wal_checkpoint(PASSIVE)");
     compare_all(self);
-    execute(self->writer, "UPDATE n SET d = d || ' changed' WHERE id % 3 = 0; DELETE FROM s WHERE rowid % 11 = 0;"
-                          "INSERT INTO m(a) SELECT b FROM n");
+    scan_fixture_execute(self->writer, "UPDATE n SET d = d || ' changed' WHERE id % 3 = 0; DELETE FROM s WHERE rowid % 11 = 0;"
+                                       "INSERT INTO m(a) SELECT b FROM n");
     compare_all(self);
-    execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    scan_fixture_execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
     compare_all(self);
-    execute(self->db, "PRAGMA mmap_size=0");
+    scan_fixture_execute(self->db, "PRAGMA mmap_size=0");
     compare_all(self);
-    execute(self->writer, "DELETE FROM n WHERE id BETWEEN -100000 AND 2000; VACUUM");
+    scan_fixture_execute(self->writer, "DELETE FROM n WHERE id BETWEEN -100000 AND 2000; VACUUM");
     compare_all(self);
     read_pages(self->db, "SELECT * FROM empty", NULL, NULL, NULL, &none);
     g_assert_cmpint(none.result, ==, -1);
@@ -358,7 +294,7 @@ test_other_encoding(Fixture *self, gconstpointer data)
 {
     g_auto(Rows) rows = { 0 };
 
-    execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES('one'), ('two')");
+    scan_fixture_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES('one'), ('two')");
     read_pages(self->db, "SELECT * FROM t", NULL, NULL, NULL, &rows);
     g_assert_cmpint(rows.result, ==, -1);
 }
@@ -369,7 +305,7 @@ test_large_value(Fixture *self, gconstpointer data)
 {
     g_auto(Rows) rows = { 0 };
 
-    execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1), (zeroblob(5000)), (3)");
+    scan_fixture_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1), (zeroblob(5000)), (3)");
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_LENGTH, 4000);
     read_pages(self->db, "SELECT * FROM t", NULL, NULL, NULL, &rows);
     g_assert_cmpint(rows.result, ==, SQLITE_TOOBIG);
@@ -380,13 +316,13 @@ test_large_value(Fixture *self, gconstpointer data)
 static void
 commit(gpointer data)
 {
-    execute(((Fixture *) data)->writer, "INSERT INTO one VALUES(2)");
+    scan_fixture_execute(((Fixture *) data)->writer, "INSERT INTO one VALUES(2)");
 }
 
 static void
 restart_log(gpointer data)
 {
-    execute(((Fixture *) data)->writer, "PRAGMA wal_checkpoint(RESTART); INSERT INTO one VALUES(2)");
+    scan_fixture_execute(((Fixture *) data)->writer, "PRAGMA wal_checkpoint(RESTART); INSERT INTO one VALUES(2)");
 }
 
 /* It is not known whether SQLite has seen the commit. */
@@ -395,7 +331,7 @@ test_commit_at_begin(Fixture *self, gconstpointer data)
 {
     static void (*const moves[])(gpointer) = { commit, restart_log };
 
-    execute(self->writer, record_schema);
+    scan_fixture_execute(self->writer, record_schema);
     for (gsize i = 0; i < G_N_ELEMENTS(moves); i++) {
         g_auto(Rows) before = { 0 };
         g_auto(Rows) after = { 0 };
@@ -415,11 +351,11 @@ test_open_transaction(Fixture *self, gconstpointer data)
 {
     g_auto(Rows) rows = { 0 };
 
-    execute(self->writer, record_schema);
-    execute(self->db, "BEGIN; SELECT * FROM one");
+    scan_fixture_execute(self->writer, record_schema);
+    scan_fixture_execute(self->db, "BEGIN; SELECT * FROM one");
     read_pages(self->db, "SELECT * FROM n", NULL, NULL, NULL, &rows);
     g_assert_cmpint(rows.result, ==, -1);
-    execute(self->db, "COMMIT");
+    scan_fixture_execute(self->db, "COMMIT");
 }
 
 typedef struct Committer {
@@ -452,24 +388,24 @@ static void
 test_commits_meanwhile(Fixture *self, gconstpointer data)
 {
     static const char *const texts[] = { "SELECT * FROM n", "SELECT * FROM s" };
-    sqlite3 *other = open_database(self->path);
+    sqlite3 *other = scan_fixture_open(self->path);
     Committer committer = { .db = self->writer };
     guint n_scans = 0;
     GThread *thread;
 
-    execute(self->writer, record_schema);
+    scan_fixture_execute(self->writer, record_schema);
     (void) sqlite3_busy_timeout(self->writer, 1);
     thread = g_thread_new("commits", commit_on, &committer);
     for (guint i = 0; n_scans < N_COMMIT_ROUNDS; i++) {
         const char *sql = texts[i % G_N_ELEMENTS(texts)];
         sqlite3_stmt *wrapped;
-        g_autofree QdScanProgram *program = read_program(self->db, sql, &wrapped);
+        g_autofree QdScanProgram *program = scan_fixture_read_program(self->db, sql, &wrapped);
         QdTableScan *scan = qd_table_scan_new(self->db, program);
         gint n_rounds = g_atomic_int_get(&committer.n_rounds);
         g_auto(Rows) pages = { .bytes = g_byte_array_new() };
         g_auto(Rows) plain = { 0 };
 
-        execute(other, "BEGIN; SELECT * FROM one");
+        scan_fixture_execute(other, "BEGIN; SELECT * FROM one");
         if (scan != NULL && sqlite3_step(wrapped) == SQLITE_ROW && qd_table_scan_begin(scan)) {
             while (g_atomic_int_get(&committer.n_rounds) < n_rounds + 2)
                 g_thread_yield(); /* some commit is not seen */
@@ -481,7 +417,7 @@ test_commits_meanwhile(Fixture *self, gconstpointer data)
         }
         qd_table_scan_free(scan);
         (void) sqlite3_finalize(wrapped);
-        execute(other, "COMMIT");
+        scan_fixture_execute(other, "COMMIT");
     }
     g_atomic_int_set(&committer.ends, TRUE);
     (void) g_thread_join(thread);
@@ -503,7 +439,7 @@ test_interrupt(Fixture *self, gconstpointer data)
     QdInterrupt interrupt = { .is_always_due = TRUE, .look = end_after_some, .data = &n_looks };
     g_auto(Rows) rows = { 0 };
 
-    execute(self->writer, record_schema);
+    scan_fixture_execute(self->writer, record_schema);
     qd_interrupt_begin(&interrupt);
     read_pages(self->db, "SELECT * FROM n", NULL, NULL, NULL, &rows);
     qd_interrupt_end(&interrupt);
@@ -537,8 +473,9 @@ test_damaged_files(Fixture *self, gconstpointer data)
     guint n_ends[2] = { 0 };
     gsize n_bytes;
 
-    execute(self->writer, "CREATE TABLE s(a, b, c);" COUNT(120) "INSERT INTO s SELECT i, hex(zeroblob(i)), zeroblob(i * 9) FROM k");
-    execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    scan_fixture_execute(self->writer,
+                         "CREATE TABLE s(a, b, c);" COUNT(120) "INSERT INTO s SELECT i, hex(zeroblob(i)), zeroblob(i * 9) FROM k");
+    scan_fixture_execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
     g_assert_true(g_file_get_contents(self->path, (char **) &bytes, &n_bytes, NULL));
     for (guint i = 0; i < n_damaged; i++) {
         g_autofree guint8 *damaged = g_memdup2(bytes, n_bytes);
@@ -548,8 +485,8 @@ test_damaged_files(Fixture *self, gconstpointer data)
 
         damage(random, damaged, n_bytes);
         g_assert_true(g_file_set_contents(copy, (const char *) damaged, (gssize) n_bytes, NULL));
-        db = open_database(copy);
-        execute(db, i % 2 == 0 ? "PRAGMA mmap_size=10000000" : "PRAGMA mmap_size=0");
+        db = scan_fixture_open(copy);
+        scan_fixture_execute(db, i % 2 == 0 ? "PRAGMA mmap_size=10000000" : "PRAGMA mmap_size=0");
         read_plainly(db, "SELECT * FROM s", &plain);
         if (plain.result != SQLITE_ERROR)
             read_pages(db, "SELECT * FROM s", NULL, NULL, NULL, &pages);

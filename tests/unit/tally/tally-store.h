@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "daemon/tally/tally.h"
 
 /* The caller closes it. */
@@ -53,4 +55,27 @@ tally_store_get_number(sqlite3 *db, const char *sql)
     number = sqlite3_column_int64(stmt, 0);
     (void) sqlite3_finalize(stmt);
     return number;
+}
+
+static inline int
+tally_store_compare_rows(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *) a, *(const char *const *) b);
+}
+
+/* (transfer full): the first column of all rows of @sql, whose parameter is @program, sorted as text. */
+static inline char *
+tally_store_read_rows(sqlite3 *db, const char *sql, const char *program)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
+    sqlite3_stmt *stmt = NULL;
+
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
+    (void) sqlite3_bind_text(stmt, 1, program, -1, SQLITE_STATIC);
+    while (sqlite3_step(stmt) == SQLITE_ROW)
+        g_ptr_array_add(rows, g_strdup((const char *) sqlite3_column_text(stmt, 0)));
+    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
+    g_ptr_array_sort(rows, tally_store_compare_rows);
+    g_ptr_array_add(rows, NULL);
+    return g_strjoinv(" ", (char **) rows->pdata);
 }

@@ -87,33 +87,15 @@ test_sums(void)
     qd_tally_sums_clear(&sums);
 }
 
-static int
-compare_rows(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 static char *
 run(sqlite3 *db, const char *program)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
-    sqlite3_stmt *stmt = NULL;
-
-    g_assert_cmpint(sqlite3_prepare_v2(db,
-                                       program[0] == '@'
-                                           ? "SELECT value||'/'||ifnull(other,'-')||'/'||ifnull(third,'-')||':'||sum(n)"
-                                             " FROM queryd_tally(?1, " IDS ") GROUP BY value, other, third"
-                                           : "SELECT value||'/'||ifnull(other,'-')||':'||sum(n)"
-                                             " FROM queryd_tally(?1, " IDS ") GROUP BY value, other",
-                                       -1, &stmt, NULL),
-                    ==, SQLITE_OK);
-    (void) sqlite3_bind_text(stmt, 1, program, -1, SQLITE_STATIC);
-    while (sqlite3_step(stmt) == SQLITE_ROW)
-        g_ptr_array_add(rows, g_strdup((const char *) sqlite3_column_text(stmt, 0)));
-    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
-    g_ptr_array_sort(rows, compare_rows);
-    g_ptr_array_add(rows, NULL);
-    return g_strjoinv(" ", (char **) rows->pdata);
+    return tally_store_read_rows(db,
+                                 program[0] == '@' ? "SELECT value||'/'||ifnull(other,'-')||'/'||ifnull(third,'-')||':'||sum(n)"
+                                                     " FROM queryd_tally(?1, " IDS ") GROUP BY value, other, third"
+                                                   : "SELECT value||'/'||ifnull(other,'-')||':'||sum(n)"
+                                                     " FROM queryd_tally(?1, " IDS ") GROUP BY value, other",
+                                 program);
 }
 
 /* Thousands of subjects and objects; 300 leads from few subjects to 1. */

@@ -19,32 +19,15 @@
 
 static QdTallyTerms *terms; /* of the store opened last */
 
-static int
-compare_rows(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *) a, *(const char *const *) b);
-}
-
 /* "value/other/third:n …", sorted as text; "-" for what is unbound. */
 static void
 check_walk(sqlite3 *db, const char *program, const char *expected)
 {
-    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *result = NULL;
-    sqlite3_stmt *stmt = NULL;
+    g_autofree char *result = tally_store_read_rows(db,
+                                                    "SELECT value||'/'||ifnull(other,'-')||'/'||ifnull(third,'-')||':'||n FROM "
+                                                    "queryd_tally(?1, queryd_tally_ids(100, 200, 300, NULL, 4, 8))",
+                                                    program);
 
-    g_assert_cmpint(sqlite3_prepare_v2(db,
-                                       "SELECT value||'/'||ifnull(other,'-')||'/'||ifnull(third,'-')||':'||n FROM "
-                                       "queryd_tally(?1, queryd_tally_ids(100, 200, 300, NULL, 4, 8))",
-                                       -1, &stmt, NULL),
-                    ==, SQLITE_OK);
-    (void) sqlite3_bind_text(stmt, 1, program, -1, SQLITE_STATIC);
-    while (sqlite3_step(stmt) == SQLITE_ROW)
-        g_ptr_array_add(rows, g_strdup((const char *) sqlite3_column_text(stmt, 0)));
-    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
-    g_ptr_array_sort(rows, compare_rows);
-    g_ptr_array_add(rows, NULL);
-    result = g_strjoinv(" ", (char **) rows->pdata);
     g_test_message("%s", program);
     g_assert_cmpstr(result, ==, expected);
 }
