@@ -31,6 +31,7 @@ typedef struct QdBusCall {
     gint64 started_usec;
     guint n_revocations; /* of its client's grants, when it was submitted */
     gboolean submitted;
+    gboolean is_answered; /* before its call is done */
 } QdBusCall;
 
 static void
@@ -95,14 +96,30 @@ send_reply(QdBusCall *self)
 }
 
 static void
-bus_call_fail(QdBusCall *self, const GError *error)
+reply_error(const QdBusCall *self, const GError *error)
 {
     /* GDBus takes errors with one argument only: that of Prepare, whose option is for the channel, stays as it is */
     if (self->call != NULL && self->call->options.error_details && self->call->class != &qd_prepare_call)
         qd_bus_reply_error_details(self->message, error);
     else
         qd_bus_reply_error(self->message, error);
+}
+
+static void
+bus_call_fail(QdBusCall *self, const GError *error)
+{
+    if (!self->is_answered)
+        reply_error(self, error);
     bus_call_free(self);
+}
+
+static void
+on_told(void *user_data, const GError *error)
+{
+    QdBusCall *self = user_data;
+
+    reply_error(self, error);
+    self->is_answered = TRUE;
 }
 
 static void
@@ -117,7 +134,7 @@ on_done(QdCall *call, void *user_data)
     if (call->result.error == NULL && self->make != NULL)
         self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->result.error);
     qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
-    if (call->result.error != NULL) {
+    if (call->result.error != NULL || self->is_answered) {
         bus_call_fail(self, call->result.error);
         return;
     }
@@ -178,6 +195,7 @@ submit(QdBusCall *self, const QdPeer *peer)
     self->call->client = qd_client_ref(qd_peer_get_client(peer));
     self->n_revocations = qd_client_get_n_revocations(self->call->client);
     self->call->done = on_done;
+    self->call->told = on_told;
     self->call->user_data = self;
     self->submitted = TRUE;
     qd_engine_submit(self->service->engine, self->call);

@@ -25,6 +25,7 @@ struct QdCallPrivate {
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
     uint64_t begun_usec;      /* monotonic: since when its deadline passes; 0: it has not waited for a slot */
+    gboolean is_told;         /* the interrupter's */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
     /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
     void (*on_wait)(QdCall *call, gboolean waits);
@@ -33,6 +34,9 @@ struct QdCallPrivate {
 
 /* From any thread: the call is over; `done` will run on the main thread. */
 void qd_call_finish(QdCall *call);
+
+/* A QdRunTellFunc: its caller shall hear of @error, whenever its thread comes back. @data: the call */
+gboolean qd_call_tell(void *data, const GError *error);
 
 /* Any thread: what follows the class's `run`: its `write`, or the end. */
 void qd_call_end(QdCall *call);

@@ -62,6 +62,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
         .cancelled = &call->private->entry.cancelled,
         .long_func = may_be_long,
         .rest_func = get_rest,
+        .tell_func = qd_call_tell,
         .func_data = call,
     };
 

@@ -141,6 +141,37 @@ qd_call_finish(QdCall *call)
     qd_mailbox_post(context->mailbox, finish_on_main, call);
 }
 
+typedef struct Told {
+    QdCall *call; /* (not owned): finish_on_main() comes after this */
+    GError *error;
+} Told;
+
+static void
+tell_on_main(void *data)
+{
+    Told *self = data;
+
+    self->call->told(self->call->user_data, self->error);
+    g_error_free(self->error);
+    g_free(self);
+}
+
+gboolean
+qd_call_tell(void *data, const GError *error)
+{
+    QdCall *call = data;
+    Told *told;
+
+    if (call->told == NULL || call->private->is_told)
+        return call->private->is_told;
+
+    call->private->is_told = TRUE;
+    told = g_new(Told, 1);
+    *told = (Told){ call, g_error_copy(error) };
+    qd_mailbox_post(call->private->context->mailbox, tell_on_main, told);
+    return TRUE;
+}
+
 void
 qd_call_end(QdCall *call)
 {

@@ -107,6 +107,9 @@ struct QdCall {
     GArray *payload_ids; /* (owned) (nullable) OPEN_PAYLOADS: of int64_t */
     GBytes *input;       /* (owned) (nullable) updates of TinySPARQL's clients, as they came */
     void (*done)(QdCall *call, void *user_data);
+    /* (nullable), on the main thread, before `done`: it is over by @error, but its thread has not come back yet. Only its caller's
+     * things may be touched. */
+    void (*told)(void *user_data, const GError *error);
     void *user_data;
 
     QdCallResult result;

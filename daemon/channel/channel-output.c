@@ -23,6 +23,7 @@
 
 #define ERROR_MESSAGE_MAX 2048
 #define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */
+#define ERROR_BODY_MAX (ERROR_MESSAGE_MAX + ERROR_DETAILS_MAX + 64)
 /* While its ring is full the reader is slow: it gets small pages by the socket, which take little memory. */
 #define OVERFLOW_PAGE_BYTES 32768u
 /* A slot of a pipe refers to one of these at most. */
@@ -336,27 +337,62 @@ put_details(QwBodyWriter *body, char **details)
         qw_body_put_string(body, texts->pdata[i], strlen(texts->pdata[i]));
 }
 
-/* The message without its place, which has fields of its own, would not stand alone: it stays whole. */
-void
-qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
+/* The message without its place, which has fields of its own, would not stand alone: it stays whole. Returns: bytes */
+static gsize
+encode_error(const QdChannel *self, const GError *error, uint8_t data[ERROR_BODY_MAX])
 {
-    uint8_t data[ERROR_MESSAGE_MAX + ERROR_DETAILS_MAX + 64];
-    QwBodyWriter body = { .data = data, .capacity = sizeof data };
+    QwBodyWriter body = { .data = data, .capacity = ERROR_BODY_MAX };
     g_autofree char *message = g_utf8_make_valid(error->message, (gssize) MIN(strlen(error->message), ERROR_MESSAGE_MAX / 3));
     QwErrorBody fields = { .code = qd_error_get_code(error), .message = message, .n_message_bytes = (uint32_t) strlen(message) };
     guint line;
     guint column;
 
-    if (self->output.cursor != NULL)
-        qd_cursor_output_fail(self->output.cursor, error);
     qd_error_get_place(error, &line, &column);
     fields.line = line;
     fields.column = column;
     qw_error_put(&body, &fields);
     if (self->error_details)
         put_details(&body, qd_error_get_details(error));
-    qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, data, body.used);
+    return body.used;
+}
+
+void
+qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial)
+{
+    uint8_t body[ERROR_BODY_MAX];
+    gsize n_bytes = encode_error(self, error, body);
+
+    if (self->output.cursor != NULL)
+        qd_cursor_output_fail(self->output.cursor, error);
+    qd_channel_put_record(self, QW_KIND_ERROR, 0, serial, body, n_bytes);
     __atomic_add_fetch(&self->context->counters.n_errors, 1, __ATOMIC_RELAXED);
+}
+
+/* Of two records the peer would otherwise see a part: then the channel is of no use any more. */
+gboolean
+qd_channel_send_error_now(const QdChannel *self, const GError *error, uint32_t serial)
+{
+    uint8_t body[ERROR_BODY_MAX];
+    uint8_t record[QW_HEADER_SIZE + ERROR_BODY_MAX + 8]; /* records are aligned */
+    struct iovec parts[2] = { { 0 }, { .iov_base = record } };
+    const struct msghdr message = { .msg_iov = parts, .msg_iovlen = G_N_ELEMENTS(parts) };
+    ssize_t n;
+
+    if (self->output.cursor != NULL || qd_transport_is_pipe(self->transport) || self->output.large != NULL ||
+        self->output.trailer != NULL)
+        return FALSE;
+    if (self->output.used > self->output.sent)
+        parts[0] = (struct iovec){ self->output.buffer + self->output.sent, self->output.used - self->output.sent };
+    parts[1].iov_len = qw_record_encode(record, QW_KIND_ERROR, 0, serial, body, encode_error(self, error, body));
+    do
+        n = sendmsg(self->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return FALSE;
+    if ((gsize) n < parts[0].iov_len + parts[1].iov_len)
+        (void) shutdown(self->fd, SHUT_RDWR);
+    __atomic_add_fetch(&self->context->counters.n_errors, 1, __ATOMIC_RELAXED);
+    return TRUE;
 }
 
 void

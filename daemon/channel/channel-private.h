@@ -2,7 +2,8 @@
 /*
  * The channel itself, for the files that make it up. channel.c: the loop; channel-table.c; channel-open.c; channel-owner.c: its
  * owner. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records; channel-ring.c: shared memory.
- * channel-serve.c: what a request does; channel-write.c: updates; channel-transaction.c: BEGIN to COMMIT.
+ * channel-serve.c: what a request does; channel-tell.c: its end by the interrupter. channel-write.c: updates;
+ * channel-transaction.c: BEGIN to COMMIT.
  */
 #pragma once
 
@@ -139,6 +140,19 @@ typedef struct QdChannelFill {
     uint64_t number;     /* of the last change before it was read */
 } QdChannelFill;
 
+enum {
+    QD_TOLD_NOTHING,
+    QD_TOLD_SENDING, /* one of two threads sends */
+    QD_TOLD_ALL,     /* the request has its terminal record */
+};
+
+/* What the interrupter's thread has sent for the request in work. */
+typedef struct QdTold {
+    gint state; /* atomic: QD_TOLD_… */
+    uint64_t since_usec;
+    gboolean is_cut;
+} QdTold;
+
 /* The request in work, if it reads. */
 typedef struct QdChannelWork {
     QdRequest *request;           /* (owned) (nullable) */
@@ -153,6 +167,7 @@ typedef struct QdChannelWork {
     uint64_t free_usec; /* when the FETCH or the like before was over: those that had come by then have waited for it */
     gboolean is_late;   /* the request's deadline has come while it waited */
     QdChannelFill fill;
+    QdTold told;
 } QdChannelWork;
 
 /* A request that the writer has or had. It is used again and again: making one takes as long as running a small update. */
@@ -309,6 +324,8 @@ GBytes *qd_channel_encode_schema(const QdChannel *self, const QdShape *shape);
 void qd_channel_put_schema(QdChannel *self, const QdShape *shape, uint32_t serial);
 void qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial);
 void qd_channel_put_error(QdChannel *self, const GError *error, uint32_t serial);
+/* From within a fill, and from any thread: what waits and the error, if the socket takes both at once. */
+gboolean qd_channel_send_error_now(const QdChannel *self, const GError *error, uint32_t serial);
 /* Takes @data over: a whole record of @size bytes, header included, larger than a page. */
 void qd_channel_put_large(QdChannel *self, uint8_t *data, gsize size, GDestroyNotify free_func, uint32_t n_rows, uint32_t serial);
 /* A page writer on a slot of the ring, or on what is free of the output buffer. */
@@ -317,6 +334,16 @@ void qd_channel_begin_page(QdChannel *self, QwPageWriter *writer, uint32_t n_col
 gsize qd_channel_put_page(QdChannel *self, QwPageWriter *writer, uint32_t serial);
 void qd_channel_clear_output(QdChannel *self);
 gboolean qd_channel_output_is_empty(const QdChannel *self);
+
+/* channel-tell.c */
+/* Around what the owner sends from within a fill. FALSE: nothing may be sent now. */
+gboolean qd_channel_begin_early(QdChannel *self);
+void qd_channel_end_early(QdChannel *self);
+/* A QdRunTellFunc. @data: the channel */
+gboolean qd_channel_tell(void *data, const GError *error);
+/* After a fill: its request has its answer. Then qd_channel_end_told() ends it. */
+gboolean qd_channel_was_told(const QdChannel *self);
+void qd_channel_end_told(QdChannel *self);
 
 /* channel-wait.c */
 /* What to wait for besides a hang-up: requests, as long as there is room for them. */

@@ -302,6 +302,7 @@ start_query(QdChannel *self, GError **error)
         .gone_func = peer_is_gone,
         .long_func = self->transaction == NULL ? may_be_long : NULL, /* in one it goes on, on its only connection */
         .rest_func = get_rest,
+        .tell_func = qd_channel_tell,
         .func_data = self,
         .may_pack = self->transaction == NULL,
     };
@@ -369,7 +370,8 @@ send_early(QdChannel *self)
     QwPageWriter *page = self->work.page;
 
     if (page == NULL || !qd_run_can_send_early(self->work.run, page) ||
-        (!qd_channel_output_is_empty(self) && !self->work.schema_waits) || qd_run_has_new_schema(self->work.run))
+        (!qd_channel_output_is_empty(self) && !self->work.schema_waits) || qd_run_has_new_schema(self->work.run) ||
+        !qd_channel_begin_early(self))
         return;
 
     put_page(self, page);
@@ -377,6 +379,7 @@ send_early(QdChannel *self)
         qd_channel_note_peer(self, QD_PEER_GONE);
     qd_channel_begin_page(self, page, page->n_columns);
     qd_run_note_emptied(self->work.run, page);
+    qd_channel_end_early(self);
 }
 
 static QdLongVerdict
@@ -454,6 +457,10 @@ qd_channel_continue_run(QdChannel *self)
     status = qd_run_fill(self->work.run, &page, self->work.first_fill ? FIRST_PAGE_BYTES : SIZE_MAX, QD_CHANNEL_SLICE_USEC, &error);
     self->work.page = NULL;
     self->work.schema_waits = FALSE;
+    if (qd_channel_was_told(self)) {
+        qd_channel_end_told(self);
+        return TRUE;
+    }
     if (status == QD_RUN_DEFERRED) {
         /* nothing came out: it starts again when one of the long ones has ended */
         g_clear_pointer(&self->work.run, qd_run_free);
@@ -469,7 +476,11 @@ qd_channel_continue_run(QdChannel *self)
     case QD_RUN_DEFERRED:
         break;
     case QD_RUN_LARGE:
-        if (!put_large_row(self, &error))
+        if (put_large_row(self, &error))
+            break;
+        if (qd_channel_was_told(self))
+            qd_channel_end_told(self);
+        else
             qd_channel_fail_request(self, error);
         break;
     case QD_RUN_DONE:

@@ -61,7 +61,7 @@ get_transaction_end(const QdRunEnd *self)
 }
 
 static gboolean
-check_times(QdRunEnd *self, uint64_t now, GError **error)
+check_times(const QdRunEnd *self, uint64_t now, GError **error)
 {
     uint64_t age_msec = qd_limits_get(self->limits, QD_LIMIT_SNAPSHOT_AGE_MSEC);
 
@@ -89,15 +89,10 @@ check_grants(const QdRunEnd *self, GError **error)
 }
 
 static gboolean
-check_peer(QdRunEnd *self, uint64_t now, GError **error)
+check_cancelled(const QdRunEnd *self, gboolean gone, GError **error)
 {
-    gboolean gone = FALSE;
     gint cancelled = self->options->cancelled != NULL ? g_atomic_int_get(self->options->cancelled) : 0;
 
-    if (self->options->peer_func != NULL && now >= self->peer_check_usec) {
-        self->peer_check_usec = now + PEER_CHECK_USEC;
-        gone = !self->options->peer_func(self->options->func_data);
-    }
     if (cancelled == QD_CANCEL_EVICT) {
         qd_limit_set_error(error, self->limits, QD_LIMIT_WAL_BYTES,
                            "result ended, since it was the oldest and the write-ahead log is too big");
@@ -108,6 +103,18 @@ check_peer(QdRunEnd *self, uint64_t now, GError **error)
         return FALSE;
     }
     return TRUE;
+}
+
+static gboolean
+check_peer(QdRunEnd *self, uint64_t now, GError **error)
+{
+    gboolean gone = FALSE;
+
+    if (self->options->peer_func != NULL && now >= self->peer_check_usec) {
+        self->peer_check_usec = now + PEER_CHECK_USEC;
+        gone = !self->options->peer_func(self->options->func_data);
+    }
+    return check_cancelled(self, gone, error);
 }
 
 static gboolean
@@ -231,6 +238,17 @@ is_over(void *data, uint64_t now)
     return self->options->gone_func(self->options->func_data);
 }
 
+/* On the interrupter's thread. A caller that has gone hears nothing. */
+static void
+tell(void *data, uint64_t now)
+{
+    QdRunEnd *self = data;
+    g_autoptr(GError) error = NULL;
+
+    if (!check_times(self, now, &error) || !check_cancelled(self, FALSE, &error) || !check_grants(self, &error))
+        self->is_told = self->options->tell_func(self->options->func_data, error) || self->is_told;
+}
+
 /* Fills ----------------------------------------------------------------------------------------------------------------- */
 
 void
@@ -284,7 +302,9 @@ qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection)
 {
     self->connection = connection;
     self->end_usec = get_end_usec(self);
-    self->watch = (QdWatch){ .interrupt = { .look = look, .data = self }, .is_over = is_over };
+    self->watch = (QdWatch){ .interrupt = { .look = look, .data = self },
+                             .is_over = is_over,
+                             .tell = self->options->tell_func != NULL ? tell : NULL };
     qd_evaluation_begin_watch(connection, &self->watch);
 }
 

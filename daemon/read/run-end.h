@@ -32,6 +32,7 @@ typedef struct QdRunEnd {
     gboolean deferred;        /* long_func said so */
     uint64_t trial_usec; /* of the processor without a row, after which another plan is tried; 0: it is the last, or has rows */
     gboolean trial_over; /* that was so, and there is time for another */
+    gboolean is_told;    /* the interrupter's, while a fill runs: the caller knows of the end */
 
     /* of the fill that runs */
     uint64_t fill_start_usec;

@@ -38,6 +38,10 @@ typedef gboolean (*QdRunGoneFunc)(const void *data);
  * @can_defer: no page has come out yet, so that the run can be started again later. */
 typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
 
+/* The run is to end by @error, and its step has not come back for a while. Called on the interrupter's thread, at each tick.
+ * Returns: whether the caller knows of the end now: then all that the run gives later is dropped, and it fails */
+typedef gboolean (*QdRunTellFunc)(void *data, const GError *error);
+
 /* For how long the run shall rest, so that others get their share: called at each look at a long run, from within a step.
  * Returns: µs; 0: it goes on */
 typedef uint64_t (*QdRunRestFunc)(void *data);
@@ -62,6 +66,7 @@ typedef struct QdRunOptions {
     QdRunGoneFunc gone_func; /* (nullable) */
     QdRunLongFunc long_func; /* (nullable) */
     QdRunRestFunc rest_func; /* (nullable) */
+    QdRunTellFunc tell_func; /* (nullable) */
     void *func_data;
     gboolean may_pack; /* the result may be packed (packing.h) */
 } QdRunOptions;

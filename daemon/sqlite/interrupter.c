@@ -57,6 +57,10 @@ look_at(QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
     qd_thread_set_batch(watch->thread, FALSE); /* among many that run long it would be its turn late */
     sqlite3_interrupt(watch->db);
     *is_any_stuck = is_stuck(watch) || *is_any_stuck;
+    if (watch->n_ticks_over == 0)
+        watch->over_usec = now_usec;
+    else if (watch->tell != NULL && now_usec >= watch->over_usec + QD_INTERRUPTER_TELL_USEC)
+        watch->tell(watch->interrupt.data, now_usec);
     return watch->n_ticks_over++ < OVER_TICKS;
 }
 

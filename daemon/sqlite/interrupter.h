@@ -16,6 +16,8 @@
 
 #define QD_INTERRUPTER_TICK_USEC 4000u
 #define QD_INTERRUPTER_STUCK_USEC (5 * UINT64_C(1000000))
+/* So long after its end a statement may come back by itself. */
+#define QD_INTERRUPTER_TELL_USEC UINT64_C(50000)
 
 typedef struct QdInterrupter QdInterrupter;
 typedef struct QdThread QdThread;
@@ -30,9 +32,13 @@ struct QdWatch {
     /* (nullable) with interrupt.data, on the interrupter's thread and under its lock: whether the statement is to be ended. Only
      * what is atomic, or does not change while the watch is registered, may be read. */
     gboolean (*is_over)(void *data, uint64_t now_usec);
+    /* (nullable) in the same way, at each tick from QD_INTERRUPTER_TELL_USEC after is_over() was true first. The statement has not
+     * come back, and its caller may hear of its end. */
+    void (*tell)(void *data, uint64_t now_usec);
     QdThread *thread; /* that runs them */
     guint n_ticks;
     guint n_ticks_over;
+    uint64_t over_usec;     /* when it was over first */
     uint64_t over_cpu_usec; /* what @thread had used of the processor when the statement was over first */
     uint64_t tick_cpu_usec; /* atomic: what @thread had used of the processor at the first tick; 0: there was none yet */
     QdWatch *previous;

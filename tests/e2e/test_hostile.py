@@ -388,19 +388,37 @@ def test_functions_of_fts5_end(store, call):
 STUCK = "SELECT length(matchinfo(d, 's')) FROM d WHERE d MATCH '" + " OR ".join(["a"] * 900) + "'"
 
 
-@pytest.mark.parametrize("by_signal", [False, True])
-def test_a_statement_that_nothing_ends_keeps_no_worker(store, by_signal):
+def ask_in_vain(store, way):
+    """Its caller hears of the deadline, while the statement still runs."""
+    start = time.monotonic()
+    if way == "bus":
+        with pytest.raises(BusError, match="Timeout: query took longer than its 500 ms"):
+            store.query(STUCK, timeout_ms=500)
+    else:
+        channel = store.prepare(STUCK, timeout_ms=500)
+        with pytest.raises(RemoteError) as error:
+            channel.fetch()
+        assert error.value.name == "Timeout"
+        assert channel.socket.recv(1) == b""  # nothing else comes by it
+    assert time.monotonic() - start < 1.5 * SLOWER
+    assert [query["text"] for query in store.queries()] == [STUCK]
+
+
+@pytest.mark.parametrize("way", ["channel", "bus", "signal"])
+def test_a_statement_that_nothing_ends_keeps_no_worker(store, way):
     """The daemon ends without it, and is started by the next call; nothing that was acknowledged is lost."""
     store.update("CREATE VIRTUAL TABLE d USING fts4(t)")
     store.update("INSERT INTO d VALUES(replace(hex(zeroblob(25000)), '0', 'a '))")
     store.update("INSERT INTO v VALUES('acknowledged')")
     pid = store.daemon_pid()
     store.expected_exits.add(1)
-    with store.prepare(STUCK, timeout_ms=0 if by_signal else 500) as channel:
+    if way == "signal":
+        channel = store.prepare(STUCK, timeout_ms=0)
         channel.send_fetch()
         wait_until(lambda: [q for q in store.queries() if q["elapsed_usec"] > 200000], "the query to run")
-        if by_signal:
-            os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: store.exits() == [1], "the daemon's end", 100)
+        os.kill(pid, signal.SIGTERM)
+    else:
+        ask_in_vain(store, way)
+    wait_until(lambda: store.exits() == [1], "the daemon's end", 100)
     assert store.query("SELECT x FROM v") == [("acknowledged",)]
     assert store.daemon_pid() != pid
