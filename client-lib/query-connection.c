@@ -257,7 +257,7 @@ query_connection_check_made(QueryConnection *self, const char *maker, GError **e
 QueryEndpoint
 query_connection_get_endpoint(QueryConnection *self)
 {
-    return (QueryEndpoint){ .owner = G_OBJECT(self), .bus = self->bus, .pool = self->pool, .direct = self->direct };
+    return (QueryEndpoint){ .owner = &self->parent_instance, .bus = self->bus, .pool = self->pool, .direct = self->direct };
 }
 
 QueryBus *

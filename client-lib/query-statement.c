@@ -275,7 +275,7 @@ finish_execute(QueryStatement *self, QueryRequest *request)
     if (old != NULL)
         query_cursor_close(old); /* two executions were under way */
     self->cursor = query_cursor_new(self->connection, request,
-                                    &(QueryCursorOpener){ .object = G_OBJECT(self), .take_back = take_back });
+                                    &(QueryCursorOpener){ .object = &self->parent_instance, .take_back = take_back });
     return self->cursor;
 }
 

@@ -147,10 +147,10 @@ query_channel_get_schema(const QueryChannel *self)
 guint32
 query_channel_queue(QueryChannel *self, QwKind kind, guint32 count, GBytes *body)
 {
-    Outgoing *outgoing = g_new0(Outgoing, 1);
+    Outgoing *outgoing = g_new(Outgoing, 1);
 
-    outgoing->header = (QwHeader){ .kind = (uint8_t) kind, .count = count, .serial = ++self->last_serial };
-    outgoing->body = g_bytes_ref(body);
+    *outgoing = (Outgoing){ .header = { .kind = (uint8_t) kind, .count = count, .serial = ++self->last_serial },
+                            .body = g_bytes_ref(body) };
     g_queue_push_tail(&self->outgoing, outgoing);
     return outgoing->header.serial;
 }

@@ -53,16 +53,16 @@ QueryRequest *
 query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *command, QueryParameters *parameters, GBytes *row,
                   QueryChannel *channel)
 {
-    QueryRequest *self = g_new0(QueryRequest, 1);
+    QueryRequest *self = g_new(QueryRequest, 1); /* glibc's malloc() takes it without a lock, calloc() does not */
 
     (void) __atomic_add_fetch(&n_requests, 1, __ATOMIC_RELAXED);
-    self->endpoint = endpoint;
+    *self = (QueryRequest){ .endpoint = endpoint,
+                            .kind = kind,
+                            .command = query_command_ref(command),
+                            .parameters = parameters != NULL || row != NULL ? parameters : query_parameters_new(),
+                            .row = row != NULL ? g_bytes_ref(row) : NULL,
+                            .channel = channel };
     (void) g_object_ref(endpoint.owner);
-    self->kind = kind;
-    self->command = query_command_ref(command);
-    self->parameters = parameters != NULL ? parameters : query_parameters_new();
-    self->row = row != NULL ? g_bytes_ref(row) : NULL;
-    self->channel = channel;
     if (channel != NULL && !query_channel_is_idle(channel))
         g_clear_pointer(&self->channel, query_channel_free);
     return self;
@@ -274,7 +274,7 @@ step_acquire(QueryRequest *self, GError **error)
     is_prepared = query_channel_is_prepared(self->channel, self->command->key);
     if (is_prepared)
         query_request_set_schema(self, query_channel_get_schema(self->channel));
-    else if (self->schema == NULL && query_parameters_get_n(self->parameters) > 0)
+    else if (self->schema == NULL && self->parameters != NULL && query_parameters_get_n(self->parameters) > 0)
         self->schema = query_pool_recall(self->endpoint.pool, self->command->key);
     if (is_prepared && self->kind == QUERY_REQUEST_PREPARE) {
         self->state = QUERY_STATE_DONE;
