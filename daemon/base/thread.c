@@ -5,6 +5,7 @@
 #include "daemon/base/thread.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,4 +83,12 @@ qd_thread_get_cpu_usec(const QdThread *self)
     if (clock_gettime(self->cpu_clock, &used) < 0)
         return 0;
     return (uint64_t) used.tv_sec * G_USEC_PER_SEC + (uint64_t) used.tv_nsec / 1000;
+}
+
+uint64_t
+qd_thread_count_preemptions(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t) usage.ru_nivcsw : 0;
 }

@@ -41,5 +41,8 @@ QdThread *qd_thread_get_self(void);
  */
 void qd_thread_set_batch(QdThread *self, gboolean batch);
 
+/* How often the calling thread has lost the core to another one that was ready. */
+uint64_t qd_thread_count_preemptions(void);
+
 /* The processor time that @self has used, in microseconds; 0: unknown. Thread: any, while that of @self lives. */
 uint64_t qd_thread_get_cpu_usec(const QdThread *self);

@@ -215,6 +215,13 @@ typedef struct QdChannelOutput {
     uint64_t blocked_usec;         /* atomic: since when; 0: not blocked */
 } QdChannelOutput;
 
+/* Waits for the next request. */
+typedef struct QdChannelWaits {
+    guint n_awake;   /* since it was asked who has the core */
+    uint64_t n_lost; /* how often the thread had lost the core then */
+    guint n_yields;  /* the client was on the thread's core: so many waits leave it to the client */
+} QdChannelWaits;
+
 struct QdChannel {
     QdContext *context;
     guint index;
@@ -243,6 +250,7 @@ struct QdChannel {
 
     /* between requests */
     QwSpin spin;
+    QdChannelWaits waits;
     uint64_t answered_usec; /* when the last request ended; 0: there was none */
 };
 

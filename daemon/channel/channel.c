@@ -4,11 +4,13 @@
  */
 #include "daemon/channel/channel.h"
 
+#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
 #include "daemon/base/mailbox.h"
+#include "daemon/base/thread.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/channel/cursor-output.h"
 #include "daemon/read/client.h"
@@ -16,6 +18,10 @@
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/write/writer.h"
+
+/* After so many waits awake it is asked whether the client has the same core; then so many waits leave it to the client. */
+#define AWAKE 16
+#define YIELDS 500
 
 static void channel_process(QdChannel *self, gboolean has_slot);
 
@@ -140,6 +146,45 @@ channel_check_run(QdChannel *self)
         __atomic_store_n(&self->output.blocked_usec, now, __ATOMIC_RELAXED);
 }
 
+/* A client on this thread's core takes it away for each request. */
+static void
+note_core(QdChannel *self)
+{
+    QdChannelWaits *waits = &self->waits;
+    uint64_t n_lost;
+
+    if (++waits->n_awake < AWAKE)
+        return;
+    n_lost = qd_thread_count_preemptions();
+    if (n_lost >= waits->n_lost + AWAKE / 2 && n_lost <= waits->n_lost + 2 * AWAKE)
+        waits->n_yields = YIELDS;
+    waits->n_awake = 0;
+    waits->n_lost = n_lost;
+}
+
+static void
+wait_awake(QdChannel *self, uint64_t end_usec)
+{
+    do
+        qd_channel_read(self);
+    while (!qd_channel_has_input(self) && !qd_workers_has_waiting(self->context->workers) &&
+           (uint64_t) g_get_monotonic_time() < end_usec);
+    if (self->input.requests.length > 0)
+        note_core(self);
+}
+
+/* Its client sleeps again, with the next request sent, when this thread has the core back. Else it would be the client's turn only
+ * after this thread has had as much of the core. */
+static void
+wait_for_core(QdChannel *self, uint64_t end_usec)
+{
+    self->waits.n_yields--;
+    do {
+        (void) sched_yield();
+        qd_channel_read(self);
+    } while (!qd_channel_has_input(self) && (uint64_t) g_get_monotonic_time() < end_usec);
+}
+
 /*
  * Waits awake for the next request, for a moment and without a slot. A client that asks one thing after the other then finds
  * this thread, and no core has to be woken for it. At most so many threads do as leave a core for the others.
@@ -150,6 +195,7 @@ channel_linger(QdChannel *self)
     QdWorkers *workers = self->context->workers;
     uint64_t now = (uint64_t) g_get_monotonic_time();
     uint64_t end_usec = now + QW_SPIN_USEC;
+    gboolean is_caught;
 
     if (!qw_spin_pays(&self->spin) || self->input.peer != QD_PEER_TALKS || !qd_workers_begin_linger(workers)) {
         self->answered_usec = now;
@@ -157,13 +203,16 @@ channel_linger(QdChannel *self)
     }
 
     qd_channel_set_state(self, QD_CHANNEL_LINGERING);
-    do
-        qd_channel_read(self);
-    while (!qd_channel_has_input(self) && !qd_workers_has_waiting(workers) && (uint64_t) g_get_monotonic_time() < end_usec);
-
+    if (self->waits.n_yields > 0)
+        wait_for_core(self, end_usec);
+    else
+        wait_awake(self, end_usec);
     qd_workers_end_linger(workers);
     qd_channel_set_state(self, QD_CHANNEL_SERVED);
-    qw_spin_note_awake(&self->spin, self->input.requests.length > 0);
+    is_caught = self->input.requests.length > 0 && qw_spin_is_caught(end_usec, (uint64_t) g_get_monotonic_time());
+    qw_spin_note_awake(&self->spin, is_caught);
+    if (!is_caught)
+        self->waits.n_yields = 0; /* another program has the core, too */
     self->answered_usec = self->input.requests.length > 0 ? 0 : now;
     return qd_channel_has_input(self);
 }

@@ -333,6 +333,7 @@ on_sweep(void *user_data)
     QdEngine *self = user_data;
     QdPoolState state;
 
+    qd_index_locks_release();
     qd_channels_sweep(self->context.channels);
     if (g_atomic_int_get(&self->state) != QD_ENGINE_OPEN) /* what this thread would look at is not published before */
         return;
@@ -393,6 +394,12 @@ on_damage(const char *message, void *user_data)
     qd_maintenance_report(((QdEngine *) user_data)->maintenance, message);
 }
 
+static void
+on_lock_kept(void *data)
+{
+    qd_workers_request_sweep(data);
+}
+
 /* A database that could not be opened is tried again. */
 static void
 on_reopen(void *user_data)
@@ -435,6 +442,8 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
     if (self->interrupter == NULL)
         return qd_engine_free(self);
 
+    qd_index_locks_keep(on_lock_kept, self->context.workers);
+
     start_opening(self);
     return self;
 }
@@ -446,6 +455,7 @@ qd_engine_free(QdEngine *self)
         return NULL;
 
     g_atomic_int_set(&self->ending, TRUE);
+    qd_index_locks_keep(NULL, NULL);
     qd_maintenance_stop(self->maintenance);
     qd_renewal_stop(self->renewal);
     qd_registry_cancel_all(self->context.registry);

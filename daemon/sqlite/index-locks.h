@@ -26,3 +26,19 @@
  * Returns: false on error
  */
 gboolean qd_index_locks_init(GError **error);
+
+/* A lock is kept now that was not. On the thread that uses SQLite, under a mutex: it may only wake a thread. */
+typedef void (*QdIndexLocksKeptFunc)(void *data);
+
+/**
+ * qd_index_locks_keep:
+ * @func: (nullable): NULL: none is kept any more
+ *
+ * From here on the lock of a snapshot that has ended stays until qd_index_locks_release(), which @func has called within a second.
+ * Meanwhile other programs can neither restart the log nor copy all of it, as beside a reader.
+ *
+ * Thread: any.
+ */
+void qd_index_locks_keep(QdIndexLocksKeptFunc func, void *data);
+/* Thread: any. */
+void qd_index_locks_release(void);

@@ -219,6 +219,29 @@ test_linger(ChannelFixture *self, gconstpointer data)
     g_assert_cmpuint(peer->channel->spin.credit, ==, QW_SPIN_CREDIT_MAX / 2); /* one more, then half of that */
 }
 
+/* With a client on the same core the wait leaves it to the client, until one is in vain. */
+static void
+test_linger_on_one_core(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+
+    if (g_get_num_processors() < 2) {
+        g_test_skip("no thread waits awake on a single core");
+        return;
+    }
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX };
+    peer->channel->waits.n_yields = 5;
+    channel_peer_hook_query(peer, fetch_next);
+    channel_peer_fetch(peer, 2);
+    channel_peer_event(peer, EPOLLIN);
+    channel_peer_assert(peer, "R1/3 E1 R2/3 E2 R3/3 E3");
+    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
+    g_assert_cmpuint(peer->channel->waits.n_yields, ==, 0);
+    g_assert_cmpuint(peer->channel->waits.n_awake, ==, 0);
+}
+
 /* It ends at once when others wait for a thread, and at a hang-up. */
 static void
 test_linger_ends(ChannelFixture *self, gconstpointer data)
@@ -260,6 +283,7 @@ main(int argc, char **argv)
     ADD("shut", test_shut);
     ADD("nonsense", test_nonsense);
     ADD("linger/next-request", test_linger);
+    ADD("linger/on-one-core", test_linger_on_one_core);
     ADD("linger/ends", test_linger_ends);
     return g_test_run();
 }

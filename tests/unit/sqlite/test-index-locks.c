@@ -74,6 +74,72 @@ test_between_connections(StoreFixture *self, gconstpointer data)
     qd_connection_free(reader);
 }
 
+static void
+count_kept(void *data)
+{
+    ++*(guint *) data;
+}
+
+/* The lock of a snapshot that has ended stays, and keeps no connection of this process from anything. */
+static void
+test_kept(StoreFixture *self, gconstpointer data)
+{
+    QdConnection *reader = store_fixture_open_reader(self);
+    guint n_kept = 0;
+
+    store_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+    qd_index_locks_keep(count_kept, &n_kept);
+    store_execute(reader, "SELECT * FROM t");
+    g_assert_cmpuint(n_kept, >, 0);
+    g_assert_true(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    qd_index_locks_release();
+    g_assert_false(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+
+    store_execute(reader, "SELECT * FROM t");
+    g_assert_true(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    store_execute(reader, "BEGIN; SELECT * FROM t");
+    qd_index_locks_release(); /* it is in use */
+    g_assert_true(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    store_execute(reader, "COMMIT");
+    for (guint i = 2; i < 5; i++) {
+        store_execute(self->writer, "INSERT INTO t VALUES(2)");
+        g_assert_cmpint(store_get_int64(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)"), ==, 0);
+        g_assert_cmpint(store_get_int64(reader, "SELECT count(*) FROM t"), ==, i);
+    }
+    g_assert_true(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    qd_index_locks_keep(NULL, NULL);
+    g_assert_false(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    store_execute(reader, "SELECT * FROM t");
+    g_assert_false(is_locked(self, FIRST_READ_LOCK, N_READ_LOCKS));
+    qd_connection_free(reader);
+}
+
+/* Another program makes its checkpoint once the lock is released. */
+static void
+test_kept_from_others(StoreFixture *self, gconstpointer data)
+{
+    const char *path = qd_database_get_path(self->database);
+    QdConnection *reader = store_fixture_open_reader(self);
+    guint n_kept = 0;
+    g_autofree char *output = NULL;
+    const char *argv[] = { "sqlite3", path, "PRAGMA wal_checkpoint(TRUNCATE)", NULL };
+
+    store_execute(self->writer, "CREATE TABLE t(a); INSERT INTO t VALUES(1)");
+    qd_index_locks_keep(count_kept, &n_kept);
+    store_execute(reader, "SELECT * FROM t");
+    for (guint i = 0; i < 2; i++) {
+        g_autoptr(GError) error = NULL;
+
+        g_clear_pointer(&output, g_free);
+        (void) g_spawn_sync(NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &output, NULL, NULL, &error);
+        g_assert_no_error(error);
+        g_assert_true(g_str_has_prefix(output, i == 0 ? "1|" : "0|"));
+        qd_index_locks_release();
+    }
+    qd_index_locks_keep(NULL, NULL);
+    qd_connection_free(reader);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -86,5 +152,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/index-locks/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
     ADD("outlives-a-descriptor", test_outlives_a_descriptor);
     ADD("between-connections", test_between_connections);
+    ADD("kept", test_kept);
+    ADD("kept-from-others", test_kept_from_others);
     return g_test_run();
 }
