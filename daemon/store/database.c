@@ -120,7 +120,29 @@ lock_patiently(int fd, const struct flock *lock)
     return fcntl(fd, F_OFD_SETLK, lock);
 }
 
-/* The holder writes its process id into the lock file, for the message of the loser. */
+/* For the message of the loser. In place: what a file that is cut gives back cannot be had again on a full disk. Without room the
+ * store opens all the same. */
+static gboolean
+write_holder(const QdDatabase *self, const char *path, GError **error)
+{
+    char holder[32];
+    int n = snprintf(holder, sizeof holder, "%ld\n", (long) getpid());
+    gboolean is_full = FALSE;
+
+    if (TEMP_FAILURE_RETRY(pwrite(self->lock_fd, holder, (size_t) n, 0)) < 0) {
+        is_full = errno == ENOSPC || errno == EDQUOT;
+        if (!is_full) {
+            qd_error_set_errno(error, errno, "cannot write '%s'", path);
+            return FALSE;
+        }
+    }
+    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, is_full ? 0 : n)) == 0)
+        return TRUE;
+
+    qd_error_set_errno(error, errno, "cannot write '%s'", path);
+    return FALSE;
+}
+
 static gboolean
 take_lock(QdDatabase *self, GError **error)
 {
@@ -150,13 +172,7 @@ take_lock(QdDatabase *self, GError **error)
         return FALSE;
     }
 
-    (void) snprintf(holder, sizeof holder, "%ld\n", (long) getpid());
-    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, 0)) < 0 ||
-        TEMP_FAILURE_RETRY(pwrite(self->lock_fd, holder, strlen(holder), 0)) < 0) {
-        qd_error_set_errno(error, errno, "cannot write '%s'", path);
-        return FALSE;
-    }
-    return TRUE;
+    return write_holder(self, path, error);
 }
 
 static gboolean

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From activation to exit: idle exit, draining, broken and missing directories, a full disk, a second daemon."""
+import errno
 import glob
 import os
 import signal
@@ -257,6 +258,16 @@ def make_ext4(bus, block_size, mib=96):
     os.chmod(bus.store, 0o700)
 
 
+def fill_up(path):
+    with open(path, "ab", buffering=0) as file:
+        for n_bytes in (65536, 512):
+            try:
+                while True:
+                    file.write(b"x" * n_bytes)
+            except OSError as error:
+                assert error.errno == errno.ENOSPC
+
+
 def case_full_disk(bus, block_size):
     """Fill the disk by writing: refused with DiskFull, reads go on, nothing acknowledged is lost, space freed helps."""
     make_ext4(bus, int(block_size))
@@ -277,14 +288,7 @@ def case_full_disk(bus, block_size):
     assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)]
     print(f"refused after {acknowledged} rows: {refused}")
 
-    # now really full, below the daemon's own floor
-    with open(ballast, "ab") as file:
-        try:
-            while True:
-                file.write(b"x" * 65536)
-                file.flush()
-        except OSError:
-            pass
+    fill_up(ballast)  # now really full, below the daemon's own floor
     for _ in range(5):
         try:
             bus.update("INSERT INTO t (x) VALUES (randomblob(500000))")
@@ -294,6 +298,7 @@ def case_full_disk(bus, block_size):
     assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)]
     pid = bus.daemon_pid()
     bus.kill_daemon()
+    fill_up(ballast)
     assert bus.query("SELECT count(*) FROM t") == [(acknowledged,)], "also after a crash on a full disk"
     assert bus.daemon_pid() != pid
     os.unlink(ballast)
