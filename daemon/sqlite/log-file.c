@@ -399,7 +399,7 @@ register_vfs(void)
     log_vfs = *below;
     log_vfs.pNext = NULL;
     log_vfs.zName = VFS_NAME;
-    log_vfs.szOsFile = (int) sizeof(LogFile) + below->szOsFile;
+    log_vfs.szOsFile = MAX((int) sizeof(LogFile), QD_PAGE_AHEAD_BYTES) + below->szOsFile;
     log_vfs.pAppData = below;
     log_vfs.xOpen = log_vfs_open;
     (void) sqlite3_vfs_register(&log_vfs, 0);

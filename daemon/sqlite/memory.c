@@ -27,6 +27,8 @@ static _Thread_local gboolean is_known; /* the thread has a value for the key */
  * shall end. A row that is being put into a page allocates less.
  */
 #define LARGE_BYTES (QW_PAGE_SIZE_MAX + 1)
+/* A sort keeps so much of its rows in memory before it writes them out: as much as with SQLite's own cache_size. */
+#define SORT_PAGES 512u
 /* A row takes two atomic operations for each text otherwise. */
 #define UNREPORTED_BYTES 4096
 /* A look at the clock for so many allocations. */
@@ -203,6 +205,8 @@ qd_memory_init(GError **error)
             r = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
         if (r == SQLITE_OK)
             r = sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+        if (r == SQLITE_OK)
+            r = sqlite3_config(SQLITE_CONFIG_PMASZ, SORT_PAGES);
         if (r == SQLITE_OK)
             r = sqlite3_initialize();
         g_once_init_leave(&once, 1);

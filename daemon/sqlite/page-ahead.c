@@ -1,39 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
- * last one has the next one fetched into the cache. A scan takes 0.85 of the time (docs/decisions/sqlite-settings.md).
+ * last one has the next one fetched into the cache. A scan takes 0.85 of the time. Any other page is fetched itself, whole, unless
+ * it was asked for a short time ago. It is searched for a row then, by reads that each wait for the one before
+ * (docs/decisions/sqlite-settings.md).
  */
 #include "daemon/sqlite/page-ahead.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 #define CACHE_LINE_BYTES 64
+#define FILE_ALIGNMENT 8
+/* Pages of 4 KiB that a core's own cache holds. */
+#define N_RECENT 256
+#define MAX_SEARCHED_BYTES 4096
+
+typedef struct PageAhead {
+    sqlite3_int64 last;        /* where the last page that was asked for lies */
+    uint32_t recent[N_RECENT]; /* pages out of sequence, each at its number modulo N_RECENT */
+} PageAhead;
+
+_Static_assert(sizeof(PageAhead) + FILE_ALIGNMENT <= QD_PAGE_AHEAD_BYTES, "it is after the file of the VFS below");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
 static sqlite3_io_methods database_methods;     /* the same, with a fetch of ours */
 static int n_file_bytes;
 
-/* Where the last page that was asked for lies: after the file of the VFS below. */
-static char *
-get_last(sqlite3_file *file)
+/* After the file of the VFS below. */
+static PageAhead *
+get_state(sqlite3_file *file)
 {
-    return (char *) file + n_file_bytes;
+    return (PageAhead *) ((char *) file + n_file_bytes);
+}
+
+/* No access: the page may not be there. */
+static void
+prefetch(const char *page, int n_bytes)
+{
+    for (int i = 0; i < n_bytes; i += CACHE_LINE_BYTES)
+        __builtin_prefetch(page + i, 0, 2);
+}
+
+/* FALSE: it is likely to be in the cache. */
+static int
+note_page(PageAhead *self, sqlite3_int64 offset, int n_bytes)
+{
+    uint32_t number = (uint32_t) (offset / n_bytes);
+    uint32_t *slot = &self->recent[number % N_RECENT];
+    int is_new = *slot != number;
+
+    *slot = number;
+    return is_new;
 }
 
 static int
 database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret_data)
 {
+    PageAhead *self = get_state(file);
     int r = below_methods->xFetch(file, offset, n_bytes, ret_data);
-    sqlite3_int64 last;
 
-    memcpy(&last, get_last(file), sizeof last);
-    if (r == SQLITE_OK && *ret_data != NULL && offset - last == n_bytes)
-        for (int i = 0; i < n_bytes; i += CACHE_LINE_BYTES) /* no access: the next page may not be there */
-            __builtin_prefetch((const char *) *ret_data + n_bytes + i, 0, 2);
-    memcpy(get_last(file), &offset, sizeof offset);
-    return r;
+    if (r != SQLITE_OK || *ret_data == NULL)
+        return r;
+    if (offset - self->last == n_bytes)
+        prefetch((const char *) *ret_data + n_bytes, n_bytes);
+    else if (n_bytes <= MAX_SEARCHED_BYTES && note_page(self, offset, n_bytes))
+        prefetch(*ret_data, n_bytes);
+    self->last = offset;
+    return SQLITE_OK;
 }
 
 void
@@ -41,13 +77,13 @@ qd_page_ahead_watch(sqlite3_file *file, int n_bytes)
 {
     pthread_mutex_lock(&mutex);
     if (below_methods == NULL && file->pMethods->iVersion >= 3) {
-        n_file_bytes = n_bytes;
+        n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
         database_methods = *file->pMethods;
         database_methods.xFetch = database_fetch;
         below_methods = file->pMethods;
     }
     if (file->pMethods == below_methods) {
-        memset(get_last(file), 0, sizeof(sqlite3_int64));
+        memset(get_state(file), 0, sizeof(PageAhead));
         file->pMethods = &database_methods;
     }
     pthread_mutex_unlock(&mutex);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A scan of a mapped database has its next page in the processor's cache.
+ * A scan of a mapped database has its next page in the processor's cache, a search the page that it searches.
  *
  * Place: room sqlite; the VFS of log-file.h opens database files with it.
  */
@@ -8,7 +8,7 @@
 
 #include <sqlite3.h>
 
-#define QD_PAGE_AHEAD_BYTES ((int) sizeof(sqlite3_int64))
+#define QD_PAGE_AHEAD_BYTES 1040
 
 /*
  * @file: a database's, which its VFS has opened
