@@ -110,15 +110,15 @@ get_number_text(QueryCursor *self, guint column, const QwValue *value)
 }
 
 /* A BLOB is not NUL-terminated and is no string: NULL, as for NULL. */
-const char *
-query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
+static G_GNUC_NO_INLINE const char *
+get_string_of_any_type(QueryCursor *self, guint column, gsize *n_bytes)
 {
     const char *text = NULL;
     gsize n = 0;
     QwValue value;
 
-    if (get_value(self, column, &value, G_STRFUNC)) {
-        if (G_LIKELY(qw_type_has_nul(value.type))) {
+    if (get_value(self, column, &value, "query_cursor_get_string")) {
+        if (qw_type_has_nul(value.type)) {
             text = value.data;
             n = value.n_bytes;
         } else if (qw_type_is_word(value.type)) {
@@ -130,6 +130,19 @@ query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
     if (n_bytes != NULL)
         *n_bytes = n;
     return text;
+}
+
+const char *
+query_cursor_get_string(QueryCursor *self, guint column, gsize *n_bytes)
+{
+    const char *text;
+
+    if (G_LIKELY(n_bytes != NULL && self != NULL && column < self->n_valid_columns)) {
+        text = qw_page_reader_get_text(&self->reader, column, n_bytes);
+        if (G_LIKELY(text != NULL))
+            return text;
+    }
+    return get_string_of_any_type(self, column, n_bytes);
 }
 
 const guint8 *

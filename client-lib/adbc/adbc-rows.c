@@ -11,7 +11,9 @@
 /* Sends an update's rows. */
 typedef struct Sender {
     QadConnection *connection;
-    QueryStatement *statement;
+    QueryStatement *statement; /* has the rows that are not sent yet */
+    QueryStatement *spare;     /* (nullable): of the same text: its rows are executed while @statement gets more */
+    GThread *thread;           /* (nullable): executes those */
     GCancellable *cancellable;
     gboolean wants_rows;      /* of RETURNING */
     gboolean has_transaction; /* its own, until the end */
@@ -55,10 +57,56 @@ send_rows(Sender *self, QueryCursor **ret_cursor, GError **error)
     return TRUE;
 }
 
+/* In a thread, for a Sender of which it uses @spare, @connection, @cancellable and @changes. Returns: (nullable): its error */
+static gpointer
+execute_spare(gpointer data)
+{
+    Sender *self = data;
+    GError *error = NULL;
+    g_autoptr(QueryCursor) cursor = qad_connection_execute(self->connection, self->spare, self->cancellable, &error);
+
+    if (cursor != NULL && qad_rows_drain(cursor, self->cancellable, &error))
+        self->changes += query_cursor_get_changes(cursor);
+    return error;
+}
+
+/* For the rows that were sent ahead. */
+static gboolean
+wait_for_thread(Sender *self, GError **error)
+{
+    GError *failure = self->thread != NULL ? g_thread_join(g_steal_pointer(&self->thread)) : NULL;
+
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
+}
+
+/* The daemon executes them while the next ones are bound. */
+static gboolean
+send_ahead(Sender *self, GError **error)
+{
+    QueryStatement *full = self->statement;
+    GError *failure = NULL;
+
+    if (!wait_for_thread(self, error))
+        return FALSE;
+    self->statement = self->spare;
+    self->spare = full;
+    self->n_rows = 0;
+    self->thread = g_thread_try_new("adbc-ingest", execute_spare, self, NULL);
+    if (self->thread == NULL)
+        failure = execute_spare(self);
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
+}
+
 /* More than one message: only a transaction makes them one. */
 static gboolean
 send_some(Sender *self, GError **error)
 {
+    if (self->spare != NULL)
+        return send_ahead(self, error);
     if (self->connection->transaction == NULL) {
         if (!qad_connection_begin(self->connection, self->cancellable, error))
             return FALSE;
@@ -67,20 +115,22 @@ send_some(Sender *self, GError **error)
     return send_rows(self, NULL, error);
 }
 
-/* The values that are bound. */
 static gboolean
-add_row(Sender *self, GError **error)
+add_row(Sender *self, const QadInput *input, gint64 row, char **names, GError **error)
 {
     g_autoptr(GError) failure = NULL;
 
     if (self->n_rows == ROWS_PER_MESSAGE && !send_some(self, error))
+        return FALSE;
+    if (!qad_input_bind(input, row, self->statement, names, error))
         return FALSE;
     if (!query_statement_add_row(self->statement, &failure)) {
         if (self->n_rows == 0 || !g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_TOO_BIG)) {
             g_propagate_error(error, g_steal_pointer(&failure));
             return FALSE;
         }
-        if (!send_some(self, error) || !query_statement_add_row(self->statement, error))
+        if (!send_some(self, error) || !qad_input_bind(input, row, self->statement, names, error) ||
+            !query_statement_add_row(self->statement, error))
             return FALSE;
     }
     self->n_rows++;
@@ -122,7 +172,7 @@ add_batch(Sender *self, QadInput *input, const struct ArrowArray *batch, char **
     if (!qad_input_set_batch(input, batch, error))
         return FALSE;
     for (gint64 row = 0; row < batch->length; row++)
-        if (!qad_input_bind(input, row, self->statement, names, error) || !add_row(self, error))
+        if (!add_row(self, input, row, names, error))
             return FALSE;
     return TRUE;
 }
@@ -152,9 +202,12 @@ add_batches(Sender *self, QadInput *input, struct ArrowArrayStream *stream, gboo
 static gboolean
 finish(Sender *self, gboolean ok, QueryCursor **ret_cursor, GError **error)
 {
+    ok = wait_for_thread(self, ok ? error : NULL) && ok;
     if (ok && self->n_rows > 0)
         ok = send_rows(self, ret_cursor, error);
     query_statement_clear_bindings(self->statement);
+    if (self->spare != NULL)
+        query_statement_clear_bindings(self->spare);
     if (!self->has_transaction)
         return ok;
     return qad_connection_end(self->connection, ok, ok ? error : NULL) && ok;
@@ -286,12 +339,12 @@ prepare_insert(QadConnection *self, const QadInput *input, const char *quoted, G
     return query_transaction_prepare_update(self->transaction, QUERY_LANGUAGE_SQL, text->str, cancellable, error);
 }
 
-/* Within a transaction. */
+/* Within a transaction. @is_own: no stream that is read belongs to it, so that a thread may use it meanwhile. */
 static gboolean
-ingest_into(QadStatement *self, QadInput *input, GCancellable *cancellable, gint64 *ret_rows, GError **error)
+ingest_into(QadStatement *self, QadInput *input, gboolean is_own, GCancellable *cancellable, gint64 *ret_rows, GError **error)
 {
     g_autofree char *quoted = qad_quote(self->target);
-    g_autoptr(QueryStatement) statement = NULL;
+    g_autoptr(QueryStatement) statement = NULL, spare = NULL;
     Sender sender = { .connection = self->connection, .cancellable = cancellable };
 
     if (qad_input_get_n_columns(input) == 0)
@@ -301,7 +354,11 @@ ingest_into(QadStatement *self, QadInput *input, GCancellable *cancellable, gint
     statement = prepare_insert(self->connection, input, quoted, cancellable, error);
     if (statement == NULL)
         return FALSE;
+    spare = is_own ? prepare_insert(self->connection, input, quoted, cancellable, error) : NULL;
+    if (is_own && spare == NULL)
+        return FALSE;
     sender.statement = statement;
+    sender.spare = spare;
     if (!finish(&sender, add_batches(&sender, input, &self->bound, FALSE, error), NULL, error))
         return FALSE;
     *ret_rows = sender.changes;
@@ -322,7 +379,7 @@ qad_rows_ingest(QadStatement *self, GCancellable *cancellable, gint64 *ret_rows,
         return stream_failed(&self->bound, error);
     input = qad_input_new(&schema, error);
     ok = input != NULL && qad_connection_begin(self->connection, cancellable, error) &&
-         ingest_into(self, input, cancellable, ret_rows, error);
+         ingest_into(self, input, is_own, cancellable, ret_rows, error);
     if (is_own)
         ok = qad_connection_end(self->connection, ok, ok ? error : NULL) && ok;
     schema.release(&schema);

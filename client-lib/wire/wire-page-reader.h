@@ -100,3 +100,28 @@ qw_page_reader_get(const QwPageReader *self, uint32_t column, QwValue *ret)
     ret->data = (const char *) data + start;
     ret->n_bytes = end - start;
 }
+
+/**
+ * qw_page_reader_get_text:
+ * @column: index from 0, below n_columns
+ * @ret_n_bytes: (out): bytes without the NUL
+ *
+ * The value of the current row, if it is a TEXT: this alone, in few instructions, since most values of most results are.
+ *
+ * Returns: (nullable): a view that lives as long as the page; NULL for a value of another type, @ret_n_bytes is untouched then
+ */
+static inline const char *
+qw_page_reader_get_text(const QwPageReader *self, uint32_t column, size_t *ret_n_bytes)
+{
+    const uint8_t *row = self->data + self->row;
+    const uint8_t *data = row + qw_align8(4 + 4 * (size_t) self->n_columns);
+    uint32_t slot = qw_load_u32(row + 4 + 4 * (size_t) column);
+    uint32_t before = qw_load_u32(row + 4 * (size_t) column); /* of the first column: the row's size */
+    uint32_t start = (before & 0x0fffffffu) + (qw_type_has_nul((QwType) (before >> 28)) ? 1 : 0);
+
+    if (slot >> 28 != QW_TYPE_TEXT)
+        return NULL;
+    start = column > 0 ? start : 0;
+    *ret_n_bytes = (slot & 0x0fffffffu) - start;
+    return (const char *) data + start;
+}

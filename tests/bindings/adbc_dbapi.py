@@ -290,6 +290,15 @@ class TestIngest(Case):
         self.cursor.execute("SELECT * FROM many ORDER BY i")
         self.assertTrue(self.cursor.fetch_arrow_table().equals(data))
 
+    def test_many_fail(self):
+        """A row that is refused while later ones are bound, and in the last message: nothing of the ingest is left."""
+        for bad in (0, 5000, 19999):
+            self.cursor.execute("DROP TABLE IF EXISTS checked")
+            self.cursor.execute(f"CREATE TABLE checked(i INTEGER CHECK (i <> {bad}))")
+            with self.assertRaises(dbapi.IntegrityError):
+                self.cursor.adbc_ingest("checked", pyarrow.table({"i": range(20000)}), mode="append")
+            self.assertEqual(self.fetch("SELECT count(*) FROM checked"), [(0,)])
+
     def test_from_itself(self):
         """The rows of one query into a table, by one connection."""
         with self.connection.cursor() as reader:

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "client-lib/wire/wire-page-writer.h"
 #include "tests/unit/wire/golden.h"
 
 typedef struct Page {
@@ -34,9 +35,13 @@ static void
 assert_bytes(const QwPageReader *reader, uint32_t column, QwType type, const char *data, size_t n_bytes, const char *tag)
 {
     QwValue value = { 0 };
+    size_t n_text_bytes = SIZE_MAX;
+    const char *text = qw_page_reader_get_text(reader, column, &n_text_bytes);
 
     qw_page_reader_get(reader, column, &value);
     g_assert_cmpint(value.type, ==, type);
+    g_assert_true(text == (type == QW_TYPE_TEXT ? value.data : NULL));
+    g_assert_cmpuint(n_text_bytes, ==, type == QW_TYPE_TEXT ? n_bytes : SIZE_MAX);
     g_assert_cmpmem(value.data, value.n_bytes, data, n_bytes);
     if (qw_type_has_nul(type))
         g_assert_cmpint(value.data[value.n_bytes], ==, 0);
@@ -98,6 +103,41 @@ test_all_types(void)
     g_assert_false(qw_page_reader_next(&page.reader));
     g_assert_false(qw_page_reader_next(&page.reader));
     g_byte_array_unref(page.record);
+}
+
+/* A TEXT after values of each kind, and as the first one: what is before it decides where it begins. */
+static void
+test_texts(void)
+{
+    guint8 *data = g_malloc(QW_PAGE_SIZE_DEFAULT);
+    QwPageWriter writer;
+    QwPageReader reader;
+    size_t n_bytes;
+
+    qw_page_writer_init(&writer, data, QW_PAGE_SIZE_DEFAULT, 8);
+    for (guint i = 0; i < 2; i++) {
+        g_assert_cmpint(qw_row_begin(&writer), ==, 0);
+        g_assert_cmpint(qw_row_put_string(&writer, QW_TYPE_TEXT, "first", 5), ==, 0);
+        g_assert_cmpint(qw_row_put_string(&writer, QW_TYPE_TEXT, "", 0), ==, 0);
+        g_assert_cmpint(qw_row_put_string(&writer, QW_TYPE_TEXT, "third", 5), ==, 0);
+        qw_row_put_null(&writer);
+        g_assert_cmpint(qw_row_put_string(&writer, QW_TYPE_TEXT, "a\0b", 3), ==, 0);
+        g_assert_cmpint(qw_row_put_int64(&writer, -1), ==, 0);
+        g_assert_cmpint(qw_row_put_string(&writer, QW_TYPE_TEXT, "seventh", 7), ==, 0);
+        g_assert_cmpint(qw_row_put_blob(&writer, "\xff", 1), ==, 0);
+        qw_row_end(&writer);
+    }
+    n_bytes = qw_page_writer_finish(&writer, QW_KIND_ROWS, 1);
+    g_assert_cmpint(qw_page_reader_init(&reader, data + QW_HEADER_SIZE, n_bytes - QW_HEADER_SIZE, 2, 8), ==, 0);
+    while (qw_page_reader_next(&reader)) {
+        assert_bytes(&reader, 0, QW_TYPE_TEXT, "first", 5, NULL);
+        assert_bytes(&reader, 1, QW_TYPE_TEXT, "", 0, NULL);
+        assert_bytes(&reader, 2, QW_TYPE_TEXT, "third", 5, NULL);
+        assert_bytes(&reader, 4, QW_TYPE_TEXT, "a\0b", 3, NULL);
+        assert_bytes(&reader, 6, QW_TYPE_TEXT, "seventh", 7, NULL);
+        assert_bytes(&reader, 7, QW_TYPE_BLOB, "\xff", 1, NULL);
+    }
+    g_free(data);
 }
 
 static void
@@ -318,6 +358,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/wire/page-reader/all-types", test_all_types);
+    g_test_add_func("/wire/page-reader/texts", test_texts);
     g_test_add_func("/wire/page-reader/words", test_words);
     g_test_add_func("/wire/page-reader/ahead", test_ahead);
     g_test_add_func("/wire/page-reader/alignment", test_alignment);
