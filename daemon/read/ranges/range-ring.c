@@ -78,7 +78,12 @@ note_change(QdRangeRing *self)
 gboolean
 qd_range_ring_has_room(QdRangeRing *self)
 {
-    return self->n_added - self->n_popped < QD_RANGE_RING_N; /* both are the runner's */
+    gboolean has_room;
+
+    pthread_mutex_lock(&self->mutex);
+    has_room = self->n_added - self->n_popped < QD_RANGE_RING_N && self->ranges[self->n_added % QD_RANGE_RING_N].state == QD_RANGE_NONE;
+    pthread_mutex_unlock(&self->mutex);
+    return has_room;
 }
 
 void
@@ -113,18 +118,36 @@ qd_range_ring_get_first(QdRangeRing *self, gboolean *ret_is_busy)
     return *ret_is_busy ? NULL : range;
 }
 
+QdRange *
+qd_range_ring_drop_first(QdRangeRing *self)
+{
+    QdRange *range = &self->ranges[self->n_popped % QD_RANGE_RING_N];
+
+    pthread_mutex_lock(&self->mutex);
+    if (range->state != QD_RANGE_TAKEN)
+        range = NULL;
+    else
+        range->is_dropped = TRUE;
+    pthread_mutex_unlock(&self->mutex);
+    return range;
+}
+
 void
 qd_range_ring_pop(QdRangeRing *self)
 {
+    QdRange *range = &self->ranges[self->n_popped % QD_RANGE_RING_N];
+
     pthread_mutex_lock(&self->mutex);
-    self->ranges[self->n_popped % QD_RANGE_RING_N].state = QD_RANGE_NONE;
+    if (!range->is_dropped) /* else its place is free when the other thread gives it */
+        range->state = QD_RANGE_NONE;
     self->n_popped++;
     pthread_mutex_unlock(&self->mutex);
 }
 
-void
+gboolean
 qd_range_ring_wait(QdRangeRing *self, guint64 usec)
 {
+    gboolean has_changed;
     guint64 end_usec = (guint64) g_get_monotonic_time() + usec;
     const struct timespec until = { .tv_sec = (time_t) (end_usec / G_USEC_PER_SEC),
                                     .tv_nsec = (long) (end_usec % G_USEC_PER_SEC) * 1000 };
@@ -135,7 +158,9 @@ qd_range_ring_wait(QdRangeRing *self, guint64 usec)
     while (n_changes == self->n_changes && !g_atomic_int_get(&self->ended) &&
            pthread_cond_timedwait(&self->cond, &self->mutex, &until) == 0)
         ;
+    has_changed = n_changes != self->n_changes;
     pthread_mutex_unlock(&self->mutex);
+    return has_changed;
 }
 
 gboolean
@@ -193,8 +218,9 @@ void
 qd_range_ring_give(QdRangeRing *self, QdRange *range, QdRangeState state, gboolean is_for_runner)
 {
     pthread_mutex_lock(&self->mutex);
-    range->state = state;
+    range->state = range->is_dropped ? QD_RANGE_NONE : state;
     range->is_for_runner = is_for_runner;
+    range->is_dropped = FALSE;
     note_change(self);
     pthread_mutex_unlock(&self->mutex);
 }

@@ -29,6 +29,7 @@ typedef struct QdRange {
     gint64 last;
     QdRangeState state;
     gboolean is_for_runner; /* it has failed, or has too many rows */
+    gboolean is_dropped;    /* the runner does not wait for the thread that has it: its rows are not used */
     guint8 *rows;           /* (owned): a page of QD_RANGE_BYTES */
     gsize n_bytes;          /* of that, when it is done */
 } QdRange;
@@ -45,10 +46,12 @@ gboolean qd_range_ring_has_room(QdRangeRing *self);
 void qd_range_ring_add(QdRangeRing *self, gint64 first, gint64 last);
 /* (nullable) (transfer none): the first range, that is done, or is taken from now on; NULL: none, or *ret_is_busy: another has it. */
 QdRange *qd_range_ring_get_first(QdRangeRing *self, gboolean *ret_is_busy);
+/* The first range, which another thread has: that one goes on for nothing. The kernel may keep it from a core for long. */
+QdRange *qd_range_ring_drop_first(QdRangeRing *self);
 /* The first range is over. */
 void qd_range_ring_pop(QdRangeRing *self);
-/* Waits for up to @usec until something changes. */
-void qd_range_ring_wait(QdRangeRing *self, guint64 usec);
+/* Waits for up to @usec until something changes. FALSE: nothing has. */
+gboolean qd_range_ring_wait(QdRangeRing *self, guint64 usec);
 /* Another helper is to be asked for; it counts as one until it ends. FALSE: there are enough, or none can be had. */
 gboolean qd_range_ring_ask(QdRangeRing *self);
 /* No helper is asked for any more: it would have another snapshot. */

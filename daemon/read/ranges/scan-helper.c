@@ -91,7 +91,7 @@ take_range(Helper *self)
     for (guint i = 0; range == NULL && i < N_WAITS && !qd_interrupt_poll(); i++) {
         range = qd_range_ring_take(self->share->ring);
         if (range == NULL)
-            qd_range_ring_wait(self->share->ring, WAIT_USEC);
+            (void) qd_range_ring_wait(self->share->ring, WAIT_USEC);
     }
     return range;
 }

@@ -19,8 +19,8 @@
 #define FIRST_RANGE_BYTES (G_GUINT64_CONSTANT(64) << 10)
 #define MIN_RANGE_BYTES (G_GUINT64_CONSTANT(16) << 10)
 #define MAX_RANGE_BYTES (G_GUINT64_CONSTANT(512) << 10)
-/* Between two questions whether the run shall end. */
-#define WAIT_USEC 2000
+/* For the first range, when there is nothing else to do. A helper that takes longer has no core, mostly. */
+#define WAIT_USEC 1000
 
 struct QdScanRanges {
     QdScanShare *share; /* (owned reference) */
@@ -37,8 +37,10 @@ struct QdScanRanges {
     size_t max_row_bytes;
     const QdRange *range; /* (nullable): the first, whose rows are given */
     gboolean is_direct;   /* by SQLite's steps; else from its page: */
+    gboolean is_dropped;  /* another thread still has it, too */
     gsize row_start;
     gsize row_bytes;
+    QdRange own; /* beside the ring: it is empty, and the place for the next range is that of a thread without a core */
 };
 
 /* The worker ---------------------------------------------------------------------------------------------------------------- */
@@ -173,25 +175,38 @@ qd_scan_ranges_free(QdScanRanges *self)
 
 /* Ranges -------------------------------------------------------------------------------------------------------------------- */
 
-static void
-add_ranges(QdScanRanges *self)
+/* FALSE: there is none. */
+static gboolean
+make_range(QdScanRanges *self, QdRange *ret)
 {
     gint64 last;
 
-    while (self->keys != NULL && qd_range_ring_has_room(self->share->ring)) {
-        if (!qd_tree_keys_next(self->keys, self->range_bytes, &last)) {
-            self->keys = qd_tree_keys_free(self->keys);
-            return;
-        }
-        qd_range_ring_add(self->share->ring, self->next_rowid, last);
-        self->next_rowid = last < G_MAXINT64 ? last + 1 : last;
+    if (self->keys == NULL)
+        return FALSE;
+    if (!qd_tree_keys_next(self->keys, self->range_bytes, &last)) {
+        self->keys = qd_tree_keys_free(self->keys);
+        return FALSE;
     }
+    *ret = (QdRange){ .first = self->next_rowid, .last = last };
+    self->next_rowid = last < G_MAXINT64 ? last + 1 : last;
+    return TRUE;
+}
+
+static void
+add_ranges(QdScanRanges *self)
+{
+    QdRange range;
+
+    while (qd_range_ring_has_room(self->share->ring) && make_range(self, &range))
+        qd_range_ring_add(self->share->ring, range.first, range.last);
 }
 
 /* Too many rows for a page, or few: the next ranges are smaller or larger. */
 static void
 note_size(QdScanRanges *self, const QdRange *range)
 {
+    if (self->is_dropped)
+        return;
     if (range->is_for_runner)
         self->max_range_bytes = MAX(self->max_range_bytes / 2, MIN_RANGE_BYTES);
     else if (range->n_bytes < QD_RANGE_BYTES / 4)
@@ -211,7 +226,7 @@ ask_for_help(QdScanRanges *self)
     qd_scan_share_unref(self->share);
 }
 
-/* Another thread has the first range. Returns: OK; INTERRUPT */
+/* Another thread has the first range. Returns: OK; INTERRUPT; ROW: the run executes the first range itself */
 static int
 work_ahead(QdScanRanges *self)
 {
@@ -219,8 +234,11 @@ work_ahead(QdScanRanges *self)
     int r;
 
     if (range == NULL) {
-        qd_range_ring_wait(self->share->ring, WAIT_USEC);
-        return qd_interrupt_poll() ? SQLITE_INTERRUPT : SQLITE_OK;
+        if (!qd_range_ring_wait(self->share->ring, WAIT_USEC))
+            self->range = qd_range_ring_drop_first(self->share->ring);
+        if (qd_interrupt_poll())
+            return SQLITE_INTERRUPT;
+        return self->range != NULL ? SQLITE_ROW : SQLITE_OK;
     }
     r = qd_range_worker_run(&self->worker, range);
     qd_packer_begin(self->worker.reader->packer, self->writer, self->max_row_bytes);
@@ -244,10 +262,13 @@ find_range(QdScanRanges *self)
         self->range = qd_range_ring_get_first(self->share->ring, &is_busy);
         if (is_busy)
             r = work_ahead(self);
+        else if (self->range == NULL && make_range(self, &self->own))
+            self->range = &self->own;
     } while (is_busy && r == SQLITE_OK);
-    if (self->range == NULL)
+    if (self->range == NULL || (r & 0xff) == SQLITE_INTERRUPT)
         return r != SQLITE_OK ? r : SQLITE_DONE;
-    self->is_direct = self->range->state != QD_RANGE_DONE;
+    self->is_dropped = is_busy;
+    self->is_direct = is_busy || self->range->state != QD_RANGE_DONE;
     self->row_start = QW_HEADER_SIZE;
     self->row_bytes = 0;
     return !self->is_direct || qd_range_worker_begin(&self->worker, self->range) ? SQLITE_ROW : SQLITE_ERROR;
@@ -276,8 +297,9 @@ qd_scan_ranges_step(QdScanRanges *self)
             if (self->is_direct)
                 (void) sqlite3_reset(self->worker.stmt);
             note_size(self, self->range);
+            if (self->range != &self->own)
+                qd_range_ring_pop(self->share->ring);
             self->range = NULL;
-            qd_range_ring_pop(self->share->ring);
         }
         r = find_range(self);
         if (r != SQLITE_ROW)
