@@ -46,6 +46,8 @@ qd_channel_help_scan(void *data, QdScanShare *share)
 
     if (!qd_workers_has_idle(workers))
         return FALSE;
+    if (share == NULL)
+        return TRUE;
     self = g_new0(Help, 1);
     self->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_help };
     self->context = channel->context;

@@ -20,6 +20,8 @@
 #define MUCH_BYTES (256 * 1024)
 /* A scan of so long makes the next run of its statement one in ranges. */
 #define LONG_USEC 10000
+/* Where other programs have the cores, ranges take longer: so many runs are by one thread then. */
+#define N_PAUSES 16
 
 static gboolean
 is_packed(const QdRowSource *self)
@@ -195,13 +197,17 @@ encode_parameters(const QdRowSource *self, QwPageReader *ret_row, GBytes **ret_b
 static gboolean
 try_ranges(QdRowSource *self, QwPageWriter *writer)
 {
-    const QdWrapped *wrapped = &self->compiled->wrapped;
+    QdWrapped *wrapped = &self->compiled->wrapped;
     g_autoptr(GBytes) bytes = NULL;
     QdScanSetup setup = { self->pool, self->reader, self->compiled, self->limits, self->help, { 0 }, NULL };
     const QdScanProgram *program;
 
-    if (self->help.func == NULL || !wrapped->ranged.pays || !prepare_packed(self))
+    if (self->help.func == NULL || !wrapped->ranged.pays || !self->help.func(self->help.data, NULL) || !prepare_packed(self))
         return FALSE;
+    if (wrapped->ranged.n_pauses > 0) {
+        wrapped->ranged.n_pauses--;
+        return FALSE;
+    }
     program = wrapped->scan;
     if ((program != NULL && (program->n_steps == 0 || wrapped->gives_most)) || !encode_parameters(self, &setup.parameters, &bytes))
         return FALSE;
@@ -388,6 +394,20 @@ get_n_seen(const QdRowSource *self)
                : (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
 }
 
+/* Whether the next run pays in ranges. It is more work for the processor: two operations for each row. */
+static void
+note_time(QdRowSource *self, uint64_t n_seen, uint64_t usec)
+{
+    QdRanged *ranged = &self->compiled->wrapped.ranged;
+
+    if (self->ranges != NULL) {
+        ranged->n_pauses = ranged->usec > 0 && usec > ranged->usec - ranged->usec / 8 ? N_PAUSES : 0;
+    } else if (n_seen > 0 && usec >= LONG_USEC) {
+        ranged->pays = TRUE;
+        ranged->usec = usec;
+    }
+}
+
 void
 qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t usec)
 {
@@ -399,8 +419,7 @@ qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t
     n_seen = self->ranges == NULL ? get_n_seen(self) : 0;
     if (is_packed(self) && n_bytes >= MUCH_BYTES && self->ranges == NULL)
         note_share(self, n_rows, n_seen);
-    if (n_seen > 0 && usec >= LONG_USEC)
-        self->compiled->wrapped.ranged.pays = TRUE;
+    note_time(self, n_seen, usec);
     (void) sqlite3_reset(self->compiled->stmt);
     (void) sqlite3_clear_bindings(self->compiled->stmt);
     end_packing(self);

@@ -23,6 +23,8 @@ typedef struct QdRanged {
     guint32 schema_version;
     gboolean is_tried; /* whether it can be had has been looked at */
     gboolean pays;     /* some run of the statement was a long scan */
+    guint64 usec;      /* of the last run by one thread */
+    guint n_pauses;    /* runs until it is tried again: the last one in ranges took about as long */
 } QdRanged;
 
 /* A statement, each row packed (read/packing.h). */

@@ -18,8 +18,8 @@
 #define QD_SNAPSHOT_MAX_BLOCKS 32
 
 typedef struct QdSnapshot {
-    sqlite3_file *file; /* (not owned) */
-    sqlite3_file *log;  /* (not owned) */
+    sqlite3_file *file;  /* (not owned) */
+    sqlite3_file *log;   /* (not owned) */
     gconstpointer index; /* mapped, SQLite's: connections of this process to one file have one */
     guint32 header[QD_SNAPSHOT_HEADER_WORDS];
     guint32 page_size;

@@ -33,29 +33,30 @@ typedef struct Known {
 } Known;
 
 static const Known known[] = {
-    { "Column", "c-r" },       { "Rowid", "cr-" },      { "RealAffinity", "r--" }, { "Affinity", "r--" },
-    { "Function", "-rr" },     { "ClrSubtype", "r--" }, { "CollSeq", "r--" },      { "Cast", "r--" },
-    { "ResultRow", "r--" },    { "Goto", "-j-" },       { "If", "rj-" },           { "IfNot", "rj-" },
-    { "IsNull", "rj-" },       { "NotNull", "rj-" },    { "Eq", "rjr" },           { "Ne", "rjr" },
-    { "Lt", "rjr" },           { "Le", "rjr" },         { "Gt", "rjr" },           { "Ge", "rjr" },
-    { "Add", "rrr" },          { "Subtract", "rrr" },   { "Multiply", "rrr" },     { "Divide", "rrr" },
-    { "Remainder", "rrr" },    { "Concat", "rrr" },     { "BitAnd", "rrr" },       { "BitOr", "rrr" },
-    { "ShiftLeft", "rrr" },    { "ShiftRight", "rrr" }, { "And", "rrr" },          { "Or", "rrr" },
-    { "Not", "rr-" },          { "BitNot", "rr-" },     { "IsTrue", "rr-" },       { "ZeroOrNull", "rrr" },
-    { "Copy", "rr-" },         { "SCopy", "rr-" },      { "Null", "-rr" },         { "Integer", "-r-" },
-    { "Int64", "-r-" },        { "Real", "-r-" },       { "String8", "-r-" },      { "Blob", "-r-" },
-    { "Variable", "-r-" },     { "Next", "cj-" },       { "Halt", "---" },         { "Transaction", "---" },
+    { "Column", "c-r" },     { "Rowid", "cr-" },    { "RealAffinity", "r--" }, { "Affinity", "r--" },  { "Function", "-rr" },
+    { "ClrSubtype", "r--" }, { "CollSeq", "r--" },  { "Cast", "r--" },         { "ResultRow", "r--" }, { "Goto", "-j-" },
+    { "If", "rj-" },         { "IfNot", "rj-" },    { "IsNull", "rj-" },       { "NotNull", "rj-" },   { "Eq", "rjr" },
+    { "Ne", "rjr" },         { "Lt", "rjr" },       { "Le", "rjr" },           { "Gt", "rjr" },        { "Ge", "rjr" },
+    { "Add", "rrr" },        { "Subtract", "rrr" }, { "Multiply", "rrr" },     { "Divide", "rrr" },    { "Remainder", "rrr" },
+    { "Concat", "rrr" },     { "BitAnd", "rrr" },   { "BitOr", "rrr" },        { "ShiftLeft", "rrr" }, { "ShiftRight", "rrr" },
+    { "And", "rrr" },        { "Or", "rrr" },       { "Not", "rr-" },          { "BitNot", "rr-" },    { "IsTrue", "rr-" },
+    { "ZeroOrNull", "rrr" }, { "Copy", "rr-" },     { "SCopy", "rr-" },        { "Null", "-rr" },      { "Integer", "-r-" },
+    { "Int64", "-r-" },      { "Real", "-r-" },     { "String8", "-r-" },      { "Blob", "-r-" },      { "Variable", "-r-" },
+    { "Next", "cj-" },       { "Halt", "---" },     { "Transaction", "---" },
 };
 
 /* They give the same for the same arguments, on each connection and at any time. */
 static const char *const functions[] = {
-    "abs",        "char",        "coalesce", "format",       "glob",        "hex",        "ifnull",    "iif",
-    "instr",      "json",        "json_array", "json_array_length", "json_extract", "json_object", "json_quote", "json_type",
-    "json_valid", "->",          "->>",      "length",       "like",        "likelihood", "likely",    "lower",
-    "ltrim",      "max",         "min",      "nullif",       "printf",      "quote",      "replace",   "round",
-    "rtrim",      "sign",        "substr",   "substring",    "trim",        "typeof",     "unicode",   "unlikely",
-    "upper",      "ceil",        "ceiling",  "floor",        "trunc",       "ln",         "log",       "log10",
-    "log2",       "exp",         "pow",      "power",        "mod",         "sqrt",       "zeroblob",
+    "abs",          "char",        "coalesce",   "format",     "glob",       "hex",
+    "ifnull",       "iif",         "instr",      "json",       "json_array", "json_array_length",
+    "json_extract", "json_object", "json_quote", "json_type",  "json_valid", "->",
+    "->>",          "length",      "like",       "likelihood", "likely",     "lower",
+    "ltrim",        "max",         "min",        "nullif",     "printf",     "quote",
+    "replace",      "round",       "rtrim",      "sign",       "substr",     "substring",
+    "trim",         "typeof",      "unicode",    "unlikely",   "upper",      "ceil",
+    "ceiling",      "floor",       "trunc",      "ln",         "log",        "log10",
+    "log2",         "exp",         "pow",        "power",      "mod",        "sqrt",
+    "zeroblob",
 };
 
 /* Reading ------------------------------------------------------------------------------------------------------------------- */

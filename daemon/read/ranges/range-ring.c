@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <sqlite3.h>
 
-#include "daemon/base/interrupt.h"
 #include "daemon/base/thread.h"
 
 struct QdRangeRing {
@@ -21,7 +20,6 @@ struct QdRangeRing {
     guint n_asked; /* that have not ended */
     gboolean stops_asking;
     gint ended; /* atomic, written under the mutex */
-    QdInterrupt *helpers[QD_RANGE_MAX_HELPERS];
     guint n_helpers;
 };
 
@@ -81,7 +79,8 @@ qd_range_ring_has_room(QdRangeRing *self)
     gboolean has_room;
 
     pthread_mutex_lock(&self->mutex);
-    has_room = self->n_added - self->n_popped < QD_RANGE_RING_N && self->ranges[self->n_added % QD_RANGE_RING_N].state == QD_RANGE_NONE;
+    has_room = self->n_added - self->n_popped < QD_RANGE_RING_N &&
+               self->ranges[self->n_added % QD_RANGE_RING_N].state == QD_RANGE_NONE;
     pthread_mutex_unlock(&self->mutex);
     return has_room;
 }
@@ -188,8 +187,6 @@ qd_range_ring_end(QdRangeRing *self)
 {
     pthread_mutex_lock(&self->mutex);
     g_atomic_int_set(&self->ended, TRUE);
-    for (guint i = 0; i < self->n_helpers; i++)
-        g_atomic_int_set(&self->helpers[i]->is_due, TRUE);
     note_change(self);
     while (self->n_helpers > 0)
         pthread_cond_wait(&self->cond, &self->mutex);
@@ -226,27 +223,22 @@ qd_range_ring_give(QdRangeRing *self, QdRange *range, QdRangeState state, gboole
 }
 
 gboolean
-qd_range_ring_join(QdRangeRing *self, QdInterrupt *interrupt)
+qd_range_ring_join(QdRangeRing *self)
 {
     gboolean joins;
 
     pthread_mutex_lock(&self->mutex);
-    joins = !g_atomic_int_get(&self->ended) && self->n_helpers < QD_RANGE_MAX_HELPERS;
-    if (joins)
-        self->helpers[self->n_helpers++] = interrupt;
+    joins = !g_atomic_int_get(&self->ended);
+    self->n_helpers += joins ? 1 : 0;
     pthread_mutex_unlock(&self->mutex);
     return joins;
 }
 
 void
-qd_range_ring_leave(QdRangeRing *self, QdInterrupt *interrupt)
+qd_range_ring_leave(QdRangeRing *self)
 {
     pthread_mutex_lock(&self->mutex);
-    for (guint i = 0; i < self->n_helpers; i++)
-        if (self->helpers[i] == interrupt) {
-            self->helpers[i] = self->helpers[--self->n_helpers];
-            break;
-        }
+    self->n_helpers--;
     note_change(self);
     pthread_mutex_unlock(&self->mutex);
 }

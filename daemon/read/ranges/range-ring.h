@@ -15,8 +15,6 @@
 #define QD_RANGE_BYTES (256u * 1024)
 #define QD_RANGE_MAX_HELPERS 3
 
-typedef struct QdInterrupt QdInterrupt;
-
 typedef enum QdRangeState {
     QD_RANGE_NONE,
     QD_RANGE_FREE,
@@ -44,7 +42,8 @@ void qd_range_ring_unref(QdRangeRing *self);
 /* The runner. FALSE: there are as many as may be. */
 gboolean qd_range_ring_has_room(QdRangeRing *self);
 void qd_range_ring_add(QdRangeRing *self, gint64 first, gint64 last);
-/* (nullable) (transfer none): the first range, that is done, or is taken from now on; NULL: none, or *ret_is_busy: another has it. */
+/* (nullable) (transfer none): the first range, that is done, or is taken from now on. NULL: none, or *ret_is_busy: another has it.
+ */
 QdRange *qd_range_ring_get_first(QdRangeRing *self, gboolean *ret_is_busy);
 /* The first range, which another thread has: that one goes on for nothing. The kernel may keep it from a core for long. */
 QdRange *qd_range_ring_drop_first(QdRangeRing *self);
@@ -64,9 +63,9 @@ QdRange *qd_range_ring_take(QdRangeRing *self);
 /* It is done, or goes back. */
 void qd_range_ring_give(QdRangeRing *self, QdRange *range, QdRangeState state, gboolean is_for_runner);
 
-/* A helper. FALSE: the run is over. @interrupt: stays until qd_range_ring_leave() */
-gboolean qd_range_ring_join(QdRangeRing *self, QdInterrupt *interrupt);
-void qd_range_ring_leave(QdRangeRing *self, QdInterrupt *interrupt);
+/* A helper. FALSE: the run is over. Else its end waits for qd_range_ring_leave(). */
+gboolean qd_range_ring_join(QdRangeRing *self);
+void qd_range_ring_leave(QdRangeRing *self);
 /* It was asked for and is not there any more, or does not come. */
 void qd_range_ring_forget(QdRangeRing *self);
 gboolean qd_range_ring_has_ended(const QdRangeRing *self);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The text with a range: a common table expression with the table's own name, which SQLite flattens. It stands behind the client's
+ * The text with a range: a common table expression with the table's own name, which SQLite flattens. It comes after the client's
  * text, whose parameters keep their numbers.
  */
 #include "daemon/read/ranges/range-statement.h"
 
+#include "daemon/base/interrupt.h"
 #include "daemon/read/packing.h"
 
 /* Of the main database: a name for its page. */
@@ -30,8 +31,9 @@ list_columns(sqlite3 *db, const char *table)
     sqlite3_stmt *stmt = NULL;
     gboolean hides_rowid = FALSE;
 
-    if (sqlite3_prepare_v2(db, "SELECT format('\"%w\"', name), name = 'rowid' COLLATE NOCASE FROM pragma_table_xinfo(?, 'main') "
-                               "WHERE hidden <> 1",
+    if (sqlite3_prepare_v2(db,
+                           "SELECT format('\"%w\"', name), name = 'rowid' COLLATE NOCASE FROM pragma_table_xinfo(?, 'main') "
+                           "WHERE hidden <> 1",
                            -1, &stmt, NULL) == SQLITE_OK &&
         sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
         while (sqlite3_step(stmt) == SQLITE_ROW) {
@@ -52,10 +54,13 @@ write_range(QdConnection *connection, guint32 root, int first_parameter)
     sqlite3 *db = qd_connection_get_db(connection);
     g_autofree char *table = find_table(db, root);
     g_autofree char *columns = table != NULL ? list_columns(db, table) : NULL;
-    char *sql = columns != NULL ? sqlite3_mprintf(", \"%w\"(%s) AS (SELECT %s FROM main.\"%w\" WHERE rowid BETWEEN ?%d AND ?%d)", table,
-                                                  columns, columns, table, first_parameter, first_parameter + 1)
-                                : NULL;
-    char *range = g_strdup(sql);
+    char *range;
+    char *sql = NULL;
+
+    if (columns != NULL)
+        sql = sqlite3_mprintf(", \"%w\"(%s) AS (SELECT %s FROM main.\"%w\" WHERE rowid BETWEEN ?%d AND ?%d)", table, columns,
+                              columns, table, first_parameter, first_parameter + 1);
+    range = g_strdup(sql);
 
     sqlite3_free(sql);
     (void) qd_connection_set_policy(connection, policy);
@@ -111,6 +116,6 @@ qd_range_statement_find(QdConnection *connection, QdCompiled *compiled, const Qd
         if (self->stmt != NULL && sqlite3_bind_parameter_count(self->stmt) != compiled->n_parameters + QD_RANGE_N_PARAMETERS)
             (void) sqlite3_finalize(g_steal_pointer(&self->stmt));
     }
-    self->is_tried = TRUE;
+    self->is_tried = !qd_interrupt_poll(); /* EXPLAIN may have been interrupted */
     return self->stmt != NULL ? self : NULL;
 }

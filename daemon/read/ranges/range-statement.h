@@ -7,8 +7,8 @@
  *     SELECT queryd_pack(c0, c1) FROM queryd_rows
  *
  * Place: room read, for scans by several threads (scan-ranges.h).
- * Invariant: it is used only if SQLite's program for it is that of the packed statement with other numbers of registers, where a
- * seek and a comparison of the rowid stand in place of Rewind. So a row gives the same as there, and each row is in one range.
+ * Invariant: SQLite's program for it is that of the packed statement with other numbers of registers. Only in place of Rewind there
+ * are a seek and a comparison of the rowid. So a row gives the same as there, and each row is in one range.
  */
 #pragma once
 

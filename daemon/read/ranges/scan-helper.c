@@ -125,15 +125,15 @@ work(Helper *self)
     qd_pool_discharge(self->worker.reader); /* it never keeps its client from another result */
     qd_connection_set_access(connection, self->share->access);
     qd_counting_show(connection, NULL);
-    qd_evaluation_begin_watch(connection, &self->watch);
-    if (prepare(self)) {
+    if (prepare(self)) { /* whose proof is kept with the statement: the run's end does not interrupt it */
+        qd_evaluation_begin_watch(connection, &self->watch);
         qd_connection_get_guard(connection)->packing = TRUE;
         n_done = execute_ranges(self);
         qd_connection_get_guard(connection)->packing = FALSE;
+        qd_evaluation_end_watch(connection, &self->watch);
     } else {
         qd_range_ring_stop_asking(self->share->ring);
     }
-    qd_evaluation_end_watch(connection, &self->watch);
     if (self->worker.stmt != NULL)
         (void) sqlite3_clear_bindings(self->worker.stmt);
     if (!sqlite3_get_autocommit(qd_connection_get_db(connection)))
@@ -150,13 +150,13 @@ qd_scan_share_help(QdScanShare *share, QdScanLeaveFunc leave, void *data)
     guint n_done = 0;
 
     self.watch = (QdWatch){ .interrupt = { .look = look, .data = &self }, .is_over = is_over };
-    if (qd_range_ring_join(share->ring, &self.watch.interrupt)) {
+    if (qd_range_ring_join(share->ring)) {
         self.worker.reader = qd_pool_lease(share->pool, share->client, NULL, NULL);
         if (self.worker.reader != NULL) {
             n_done = work(&self);
             qd_pool_release(share->pool, self.worker.reader);
         }
-        qd_range_ring_leave(share->ring, &self.watch.interrupt);
+        qd_range_ring_leave(share->ring);
     }
     qd_range_ring_forget(share->ring);
     qd_scan_share_unref(share);

@@ -6,15 +6,19 @@
 #include "daemon/read/ranges/scan-ranges.h"
 
 #include "daemon/base/interrupt.h"
+#include "daemon/base/limits.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/packing.h"
 #include "daemon/read/pool.h"
 #include "daemon/read/ranges/range-statement.h"
 #include "daemon/read/ranges/scan-private.h"
+#include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/tree-keys.h"
 
 /* A smaller table takes one thread some milliseconds. */
 #define MIN_TABLE_BYTES (G_GUINT64_CONSTANT(4) << 20)
+/* Of the memory that a query may have, for the pages of the ring. */
+#define RING_SHARE 8
 /* Of the table, in a range: some hundred microseconds, or a few milliseconds with expressions. */
 #define FIRST_RANGE_BYTES (G_GUINT64_CONSTANT(64) << 10)
 #define MIN_RANGE_BYTES (G_GUINT64_CONSTANT(16) << 10)
@@ -127,6 +131,13 @@ begin_ranges(QdScanRanges *self, const QdScanSetup *setup, const QdRanged *range
     return self->share != NULL;
 }
 
+static gboolean
+has_memory(const QdLimits *limits)
+{
+    return qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES) >= (uint64_t) RING_SHARE * QD_RANGE_RING_N * QD_RANGE_BYTES &&
+           !qd_memory_is_above_soft_limit();
+}
+
 QdScanRanges *
 qd_scan_ranges_new(const QdScanSetup *setup)
 {
@@ -135,7 +146,7 @@ qd_scan_ranges_new(const QdScanSetup *setup)
     sqlite3 *db = qd_connection_get_db(connection);
     QdScanRanges *self;
 
-    if (ranged == NULL || !sqlite3_get_autocommit(db))
+    if (ranged == NULL || !sqlite3_get_autocommit(db) || !has_memory(setup->limits))
         return NULL;
     self = g_new0(QdScanRanges, 1);
     self->help = setup->help;

@@ -4,8 +4,8 @@
  *
  * Place: room read, the fourth form of a row source (row-source.h). The thread that has the run gives all rows, in order. Helpers
  * are threads that have nothing else to do. Each leases a connection, whose snapshot has to be that of the run.
- * Invariant: the rows are those of the packed statement, in its order, and so are its errors: a range in which a helper fails is
- * executed by the run itself.
+ * Invariant: rows and errors are those of the packed statement, in its order. A range in which a helper fails is executed by the
+ * run itself.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ typedef struct QdReader QdReader;
 typedef struct QdScanRanges QdScanRanges;
 typedef struct QdScanShare QdScanShare;
 
-/* Whether another thread can help: TRUE: it owns @share, and calls qd_scan_share_help(). Called on the run's thread. */
+/* Whether another thread can help: TRUE: it owns @share, and calls qd_scan_share_help(). Called on the run's thread. @share:
+ * (nullable): NULL: it is only asked */
 typedef gboolean (*QdScanHelpFunc)(void *data, QdScanShare *share);
 /* Asked by a helper every few milliseconds. TRUE: others wait for the thread. */
 typedef gboolean (*QdScanLeaveFunc)(void *data);

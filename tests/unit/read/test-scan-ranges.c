@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scans in ranges with helpers on threads, against the same statement by SQLite alone at the same generation: shapes that are
- * proven and others, commits, deletions and checkpoints between, errors, ends before the end.
+ * Scans in ranges with helpers on threads, against the same statement by SQLite alone at the same generation. There are shapes that
+ * are proven and others, and commits, deletions and checkpoints between. Errors and early ends, too.
  */
 #include "daemon/read/run.h"
 
@@ -14,12 +14,13 @@
 #include "daemon/sqlite/connection.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define TABLE \
-    "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, j TEXT, r REAL, \"odd \"\"name\" TEXT);" \
-    "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 60000) " \
+#define TABLE                                                                                                       \
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, a, b TEXT, j TEXT, r REAL, \"odd \"\"name\" TEXT);"                     \
+    "WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 60000) "                              \
     "INSERT INTO t SELECT i * 3 - 70000, i % 1000, 'text ' || i, json_object('x', i % 7, 'y', 'v' || i), i / 8.0, " \
-    "substr('abcdefghijklmnopqrstuvwxyz', 1, i % 27) || hex(zeroblob(i % 50)) FROM k;" \
-    "INSERT INTO t VALUES(9223372036854775807, 77, 'the last', '{}', 1, ''), (-9223372036854775807 - 1, 77, 'the first', '{}', 1, '')"
+    "substr('abcdefghijklmnopqrstuvwxyz', 1, i % 27) || hex(zeroblob(i % 50)) FROM k;"                              \
+    "INSERT INTO t VALUES(9223372036854775807, 77, 'the last', '{}', 1, ''),"                                       \
+    "(-9223372036854775807 - 1, 77, 'the first', '{}', 1, '')"
 #define LONG_USEC (10 * G_USEC_PER_SEC)
 #define PAGE_BYTES 65536
 #define N_ROUNDS 25
@@ -31,8 +32,8 @@ typedef struct Fixture {
     QdRunOptions options;
     guint n_helpers;
     GPtrArray *threads;
-    gint n_helped; /* atomic: ranges */
-    gint leaves;   /* atomic */
+    gint n_helped;  /* atomic: ranges */
+    gint leaves;    /* atomic */
     gboolean waits; /* for each helper's end, so that it surely takes part */
     GError *error;
 } Fixture;
@@ -65,8 +66,8 @@ start_help(void *data, QdScanShare *share)
     Help *task;
     GThread *thread;
 
-    if (self->n_helpers == 0)
-        return FALSE;
+    if (share == NULL || self->n_helpers == 0)
+        return share == NULL;
     task = g_new(Help, 1);
     *task = (Help){ self, share };
     thread = g_thread_new("help", help, task);
@@ -124,6 +125,7 @@ start(Fixture *self, const char *sql, gboolean in_ranges)
         options.help_func = NULL;
     qd_run_set_options(run, &options);
     qd_run_get_compiled(run)->wrapped.ranged.pays = TRUE;
+    qd_run_get_compiled(run)->wrapped.ranged.n_pauses = 0;
     return run;
 }
 
