@@ -65,6 +65,7 @@ typedef enum QdPeerState {
 
 typedef struct QdChannel QdChannel;
 typedef struct QdReader QdReader;
+typedef struct QdScanShare QdScanShare;
 typedef struct QdRing QdRing;
 typedef struct QdRun QdRun;
 typedef struct QdSealedPages QdSealedPages;
@@ -379,6 +380,10 @@ void qd_channel_fill_page(QdChannel *self, const uint8_t *record, gsize size);
 void qd_channel_remember(QdChannel *self, uint64_t cost_usec);
 /* What was begun is not kept. */
 void qd_channel_drop_fill(QdChannel *self);
+
+/* channel-help.c */
+/* QdRunHelpFunc, of a channel. */
+gboolean qd_channel_help_scan(void *data, QdScanShare *share);
 
 /* channel-serve.c */
 /* Makes the first waiting request the current one, unless there is one already. */

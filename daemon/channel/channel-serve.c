@@ -303,6 +303,7 @@ start_query(QdChannel *self, GError **error)
         .long_func = self->transaction == NULL ? may_be_long : NULL, /* in one it goes on, on its only connection */
         .rest_func = get_rest,
         .tell_func = qd_channel_tell,
+        .help_func = qd_channel_help_scan,
         .func_data = self,
         .may_pack = self->transaction == NULL,
     };

@@ -31,6 +31,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("rows_total", __atomic_load_n(&self->context.counters.n_rows, __ATOMIC_RELAXED), user_data);
     func("errors_total", __atomic_load_n(&self->context.counters.n_errors, __ATOMIC_RELAXED), user_data);
     func("timeouts_total", __atomic_load_n(&self->context.counters.n_timeouts, __ATOMIC_RELAXED), user_data);
+    func("scan_ranges_helped_total", __atomic_load_n(&self->context.counters.n_helped_ranges, __ATOMIC_RELAXED), user_data);
     func("channels", qd_channels_get_n(self->context.channels), user_data);
     func("jobs", qd_jobs_get_n(self->context.jobs), user_data);
     func("sqlite_memory_bytes", qd_memory_get_used(), user_data);

@@ -60,11 +60,8 @@ check_count(sqlite3_stmt *stmt, guint n_given, GError **error)
 }
 
 gboolean
-qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
+qd_bind_first(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
 {
-    if (!check_count(stmt, row->n_columns, error))
-        return FALSE;
-
     for (uint32_t i = 0; i < row->n_columns; i++) {
         QwValue value;
 
@@ -73,6 +70,12 @@ qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
             return FALSE;
     }
     return TRUE;
+}
+
+gboolean
+qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
+{
+    return check_count(stmt, row->n_columns, error) && qd_bind_first(stmt, row, error);
 }
 
 static int

@@ -17,6 +17,9 @@
 /* Binds the current row of @row, whose n_columns must be the statement's number of parameters. BAD_PARAMETER otherwise. */
 gboolean qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error);
 
+/* The same for a statement that has other parameters after those. */
+gboolean qd_bind_first(sqlite3_stmt *stmt, const QwPageReader *row, GError **error);
+
 /* Binds by name or index: every parameter exactly once; BAD_PARAMETER names the missing, surplus or ambiguous one. */
 gboolean qd_bind_parameters(sqlite3_stmt *stmt, const QdParameters *parameters, GError **error);
 

@@ -13,7 +13,7 @@
 #include "daemon/read/table-scan.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-#define FUNCTION_NAME "queryd_pack"
+#define FUNCTION_NAME QD_PACKING_FUNCTION
 /* SQLite's limit for arguments of a function. */
 #define MAX_COLUMNS 127
 /* A longer text is compiled long, too. */
@@ -142,8 +142,8 @@ qd_packer_get_row_size(const QdPacker *self)
 
 /* The statement -------------------------------------------------------------------------------------------------------- */
 
-static char *
-wrap_text(const QdCompiled *compiled)
+char *
+qd_packing_write_text(const QdCompiled *compiled, const char *tables)
 {
     g_autoptr(GString) columns = g_string_new("c0");
     gsize n_bytes = compiled->n_text_bytes;
@@ -153,8 +153,8 @@ wrap_text(const QdCompiled *compiled)
     while (n_bytes > 0 && (compiled->text[n_bytes - 1] == ';' || g_ascii_isspace(compiled->text[n_bytes - 1])))
         n_bytes--;
     /* the line's end closes a comment; one that nothing closes makes a text that SQLite refuses */
-    return g_strdup_printf("EXPLAIN WITH queryd_rows(%s) AS (%.*s\n) SELECT " FUNCTION_NAME "(%s) FROM queryd_rows", columns->str,
-                           (int) n_bytes, compiled->text, columns->str);
+    return g_strdup_printf("WITH queryd_rows(%s) AS (%.*s\n)%s SELECT " FUNCTION_NAME "(%s) FROM queryd_rows", columns->str,
+                           (int) n_bytes, compiled->text, tables, columns->str);
 }
 
 typedef struct Program {
@@ -228,7 +228,8 @@ static sqlite3_stmt *
 prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     g_autofree char *plain_text = g_strdup_printf("EXPLAIN %s", compiled->text);
-    g_autofree char *wrapped_text = wrap_text(compiled);
+    g_autofree char *text = qd_packing_write_text(compiled, "");
+    g_autofree char *wrapped_text = g_strconcat("EXPLAIN ", text, NULL);
     Program plain;
     Program wrapped;
 
@@ -240,7 +241,7 @@ prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *
 
     g_free(compiled->wrapped.scan);
     compiled->wrapped.scan = find_scan(connection, wrapped_text, compiled, limits);
-    return qd_connection_prepare(connection, wrapped_text + strlen("EXPLAIN "), compiled->policy, compiled->is_generated, limits);
+    return qd_connection_prepare(connection, text, compiled->policy, compiled->is_generated, limits);
 }
 
 sqlite3_stmt *

@@ -17,6 +17,8 @@
 #include "client-lib/wire/wire-page-writer.h"
 #include "daemon/sqlite/connection.h"
 
+#define QD_PACKING_FUNCTION "queryd_pack"
+
 /* The function's side of a connection; belongs to it. */
 typedef struct QdPacker QdPacker;
 
@@ -39,6 +41,9 @@ QdPacker *qd_packer_register(sqlite3 *db, GError **error);
  * not make the same of it
  */
 sqlite3_stmt *qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+
+/* (transfer full): the text of the packed statement. @tables: other common table expressions, or "" */
+char *qd_packing_write_text(const QdCompiled *compiled, const char *tables);
 
 /* Where the rows of the next steps go. A row above @max_row_bytes is not kept. */
 void qd_packer_begin(QdPacker *self, QwPageWriter *writer, size_t max_row_bytes);

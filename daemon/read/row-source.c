@@ -18,6 +18,10 @@
 #define MANY_ROWS 4
 /* A result of so many bytes makes the next run of its statement a packed one from the start. */
 #define MUCH_BYTES (256 * 1024)
+/* A scan of so long makes the next run of its statement one in ranges. */
+#define LONG_USEC 10000
+/* Where other programs have the cores, ranges take longer: so many runs are by one thread then. */
+#define N_PAUSES 16
 
 static gboolean
 is_packed(const QdRowSource *self)
@@ -73,7 +77,10 @@ begin_packing(QdRowSource *self, QwPageWriter *writer)
     uint64_t max_row_bytes = qd_limits_get(self->limits, QD_LIMIT_VALUE_BYTES) + QW_PAGE_SIZE_MAX;
 
     writer->n_columns = (uint32_t) self->compiled->n_columns;
-    qd_packer_begin(self->reader->packer, writer, (size_t) MIN(max_row_bytes, QW_ROWS_SIZE_MAX));
+    max_row_bytes = MIN(max_row_bytes, QW_ROWS_SIZE_MAX);
+    qd_packer_begin(self->reader->packer, writer, (size_t) max_row_bytes);
+    if (self->ranges != NULL)
+        qd_scan_ranges_begin_fill(self->ranges, writer, (size_t) max_row_bytes);
 }
 
 static void
@@ -84,6 +91,7 @@ end_packing(QdRowSource *self)
 
     self->scan = qd_table_scan_free(self->scan);
     self->scans = FALSE;
+    self->ranges = qd_scan_ranges_free(self->ranges);
     (void) sqlite3_reset(self->stmt);
     (void) sqlite3_clear_bindings(self->stmt);
     qd_packer_end(self->reader->packer);
@@ -144,16 +152,82 @@ prepare_scan(QdRowSource *self)
         self->scan = qd_table_scan_free(self->scan);
 }
 
-/* From now on the packed statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
 static gboolean
-try_packing(QdRowSource *self, QwPageWriter *writer)
+prepare_packed(QdRowSource *self)
 {
     QdCompiled *compiled = self->compiled;
 
     if (!compiled->wrapped.is_tried)
         compiled->wrapped.stmt = qd_packing_prepare(self->reader->connection, compiled, self->limits);
     compiled->wrapped.is_tried = TRUE;
-    if (compiled->wrapped.stmt == NULL)
+    return compiled->wrapped.stmt != NULL;
+}
+
+/* Before a packed form is stepped, from its beginning. */
+static void
+start_packed(QdRowSource *self, QwPageWriter *writer)
+{
+    (void) sqlite3_reset(self->compiled->stmt);
+    self->stepped = FALSE;
+    writer->used = QW_HEADER_SIZE;
+    writer->n_rows = 0;
+    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
+    begin_packing(self, writer);
+}
+
+/* What another thread can bind, too. FALSE: not so. */
+static gboolean
+encode_parameters(const QdRowSource *self, QwPageReader *ret_row, GBytes **ret_bytes)
+{
+    const QdShape shape = qd_shape_from_stmt(self->compiled->stmt);
+    gsize n_bytes = 0;
+    const uint8_t *data;
+
+    *ret_row = self->row;
+    if (self->row.data != NULL || shape.n_parameters == 0)
+        return TRUE;
+    *ret_bytes = qd_bind_encode_row(&shape, self->parameters, NULL);
+    if (*ret_bytes == NULL)
+        return FALSE;
+    data = g_bytes_get_data(*ret_bytes, &n_bytes);
+    return qw_page_reader_init(ret_row, data, n_bytes, 1, shape.n_parameters) == 0 && qw_page_reader_next(ret_row);
+}
+
+/* The statement is executed in ranges from now on. FALSE: another form is better, or there is no such form. */
+static gboolean
+try_ranges(QdRowSource *self, QwPageWriter *writer)
+{
+    QdWrapped *wrapped = &self->compiled->wrapped;
+    g_autoptr(GBytes) bytes = NULL;
+    QdScanSetup setup = { self->pool, self->reader, self->compiled, self->limits, self->help, { 0 }, NULL };
+    const QdScanProgram *program;
+
+    if (self->help.func == NULL || !wrapped->ranged.pays || !self->help.func(self->help.data, NULL) || !prepare_packed(self))
+        return FALSE;
+    if (wrapped->ranged.n_pauses > 0) {
+        wrapped->ranged.n_pauses--;
+        return FALSE;
+    }
+    program = wrapped->scan;
+    if ((program != NULL && (program->n_steps == 0 || wrapped->gives_most)) || !encode_parameters(self, &setup.parameters, &bytes))
+        return FALSE;
+    setup.bytes = bytes;
+    self->ranges = qd_scan_ranges_new(&setup);
+    if (self->ranges == NULL)
+        return FALSE;
+    self->holds = TRUE;
+    self->stmt = wrapped->ranged.stmt;
+    start_packed(self, writer);
+    return TRUE;
+}
+
+/* From now on the packed statement is stepped, from its beginning. FALSE: there is none, nothing has changed. */
+static gboolean
+try_packing(QdRowSource *self, QwPageWriter *writer)
+{
+    QdCompiled *compiled = self->compiled;
+
+    if (!prepare_packed(self))
         return FALSE;
 
     self->stmt = compiled->wrapped.stmt;
@@ -161,12 +235,7 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
         self->stmt = compiled->stmt;
         return FALSE;
     }
-    (void) sqlite3_reset(compiled->stmt);
-    self->stepped = FALSE;
-    writer->used = QW_HEADER_SIZE;
-    writer->n_rows = 0;
-    qd_connection_get_guard(self->reader->connection)->packing = TRUE;
-    begin_packing(self, writer);
+    start_packed(self, writer);
     prepare_scan(self);
     return TRUE;
 }
@@ -190,7 +259,9 @@ qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
-    if (can_be_packed(self) && (self->compiled->wrapped.gives_much || self->compiled->wrapped.stmt != NULL))
+    if (!can_be_packed(self) || try_ranges(self, writer))
+        return;
+    if ((self->compiled->wrapped.gives_much || self->compiled->wrapped.stmt != NULL))
         (void) try_packing(self, writer);
 }
 
@@ -269,6 +340,8 @@ qd_row_source_has_new_columns(QdRowSource *self)
 int
 qd_row_source_put_row(QdRowSource *self, QwPageWriter *writer, GError **error)
 {
+    if (self->ranges != NULL)
+        return qd_scan_ranges_put_row(self->ranges, writer);
     if (self->scans)
         return qd_table_scan_put_row(self->scan, writer);
     if (is_packed(self))
@@ -305,6 +378,8 @@ qd_row_source_get_row_size(QdRowSource *self)
         return qd_rdf_encoder_get_row_size(self->encoder, self->stmt, self->plan->n_columns);
     if (self->scans)
         return qd_table_scan_get_row_size(self->scan);
+    if (self->ranges != NULL)
+        return qd_scan_ranges_get_row_size(self->ranges);
     if (is_packed(self))
         return qd_packer_get_row_size(self->reader->packer);
     return qd_row_get_size(self->stmt, (uint32_t) self->compiled->n_columns);
@@ -319,14 +394,32 @@ get_n_seen(const QdRowSource *self)
                : (uint64_t) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
 }
 
-void
-qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes)
+/* Whether the next run pays in ranges. It is more work for the processor: two operations for each row. */
+static void
+note_time(QdRowSource *self, uint64_t n_seen, uint64_t usec)
 {
+    QdRanged *ranged = &self->compiled->wrapped.ranged;
+
+    if (self->ranges != NULL) {
+        ranged->n_pauses = ranged->usec > 0 && usec > ranged->usec - ranged->usec / 8 ? N_PAUSES : 0;
+    } else if (n_seen > 0 && usec >= LONG_USEC) {
+        ranged->pays = TRUE;
+        ranged->usec = usec;
+    }
+}
+
+void
+qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t usec)
+{
+    uint64_t n_seen;
+
     if (self->compiled == NULL)
         return;
 
-    if (is_packed(self) && n_bytes >= MUCH_BYTES)
-        note_share(self, n_rows, get_n_seen(self));
+    n_seen = self->ranges == NULL ? get_n_seen(self) : 0;
+    if (is_packed(self) && n_bytes >= MUCH_BYTES && self->ranges == NULL)
+        note_share(self, n_rows, n_seen);
+    note_time(self, n_seen, usec);
     (void) sqlite3_reset(self->compiled->stmt);
     (void) sqlite3_clear_bindings(self->compiled->stmt);
     end_packing(self);

@@ -2,7 +2,7 @@
 /*
  * Where the rows of a run come from: a statement of SQL, plain or packed (packing.h), or one of SPARQL and its encoder. If a packed
  * statement is a scan of a table, the rows after the first one come from the table's pages. With a condition all of them do
- * (table-scan.h).
+ * (table-scan.h). A long scan with another condition, or with expressions, is executed in ranges (ranges/scan-ranges.h).
  *
  * Place: room read, the lower half of a run. run.h steps it and knows when that has to end; here is what a step gives.
  * Invariant: a result begins again in another form only while none of its rows has left.
@@ -14,6 +14,7 @@
 
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
+#include "daemon/read/ranges/scan-ranges.h"
 #include "daemon/read/table-scan.h"
 
 typedef struct QdCompiled QdCompiled;
@@ -31,10 +32,13 @@ typedef struct QdRowSource {
     const QdSparqlPlan *plan; /* (not owned) (nullable) SPARQL */
     QdRdfEncoder *encoder;    /* (not owned) (nullable) SPARQL; the connection's */
     gboolean may_pack;
+    QdPool *pool;         /* (not owned) (nullable) */
+    QdScanHelp help;      /* of other threads, if they may */
+    QdScanRanges *ranges; /* (owned) (nullable): gives all rows of a packed statement */
     gboolean stepped;
     QdTableScan *scan;    /* (owned) (nullable): gives the rows after the first one of a packed statement */
     gboolean scans;       /* stands on a row of @scan, or at its end */
-    gboolean holds;       /* the transaction of @scan, until the end */
+    gboolean holds;       /* the transaction of @scan or @ranges, until the end */
     QwPageWriter *writer; /* (not owned) of the fill */
     size_t kept_bytes;    /* of the page, while rows that were given are passed over */
 
@@ -62,6 +66,8 @@ qd_row_source_step(QdRowSource *self)
     int r;
 
     self->stepped = TRUE;
+    if (self->ranges != NULL)
+        return qd_scan_ranges_step(self->ranges);
     self->scans = self->scan != NULL && (!first || qd_table_scan_filters(self->scan));
     if (!self->scans)
         return sqlite3_step(self->stmt);
@@ -92,5 +98,5 @@ size_t qd_row_source_get_row_size(QdRowSource *self);
 /* The first page is full, of @n_rows of the result. TRUE: it pays to begin again, packed, and @writer is empty. */
 gboolean qd_row_source_start_packing(QdRowSource *self, QwPageWriter *writer, uint64_t n_rows);
 
-/* The statement is free for its next use, which begins in the form that pays after this one. */
-void qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes);
+/* The statement is free for its next use, which begins in the form that pays after this one. It was used for @usec. */
+void qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t usec);

@@ -51,7 +51,7 @@ qd_run_free(QdRun *self)
     if (self == NULL)
         return NULL;
 
-    qd_row_source_end(&self->rows, self->n_rows, self->n_bytes);
+    qd_row_source_end(&self->rows, self->n_rows, self->n_bytes, qd_run_get_own_usec(self));
     if (self->reader != NULL) {
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
@@ -199,7 +199,7 @@ run_new(QdPool *pool, QdReader *reader, const QdRunText *what, QdPolicy compile_
     *self = (QdRun){ .pool = pool, .limits = limits };
     qd_run_end_init(&self->end, &self->options, limits);
     self->reader = reader;
-    self->rows = (QdRowSource){ .reader = reader, .limits = limits };
+    self->rows = (QdRowSource){ .reader = reader, .limits = limits, .pool = pool };
     if (self->reader == NULL)
         return NULL;
     self->in_transaction = pool != NULL && begins_at_once(what);
@@ -230,6 +230,8 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
 {
     self->options = *options;
     self->rows.may_pack = options->may_pack;
+    if (self->pool != NULL && options->max_rows == 0 && options->max_bytes == 0)
+        self->rows.help = (QdScanHelp){ options->help_func, options->func_data };
     qd_counting_show(self->reader->connection, options->counters);
     qd_run_end_begin(&self->end, options->begun_usec);
 }
@@ -474,7 +476,7 @@ begin_again(QdRun *self, GError **error)
     QdWatch watch = { 0 };
     gboolean ok;
 
-    qd_row_source_end(&self->rows, 0, 0);
+    qd_row_source_end(&self->rows, 0, 0, 0);
     self->rows.stepped = FALSE;
     self->n_tries++;
     qd_evaluation_begin_watch(connection, &watch);

@@ -17,6 +17,7 @@ typedef struct QdLimits QdLimits;
 typedef struct QdParameters QdParameters;
 typedef struct QdPool QdPool;
 typedef struct QdReader QdReader;
+typedef struct QdScanShare QdScanShare;
 typedef struct QwPageReader QwPageReader;
 typedef struct QwPageWriter QwPageWriter;
 
@@ -45,6 +46,8 @@ typedef gboolean (*QdRunTellFunc)(void *data, const GError *error);
 /* For how long the run shall rest, so that others get their share: called at each look at a long run, from within a step.
  * Returns: µs; 0: it goes on */
 typedef uint64_t (*QdRunRestFunc)(void *data);
+/* Whether another thread can help with a scan: QdScanHelpFunc of ranges/scan-ranges.h. */
+typedef gboolean (*QdRunHelpFunc)(void *data, QdScanShare *share);
 
 /* What the atomic that QdRunOptions.cancelled points to may say. */
 enum {
@@ -67,6 +70,7 @@ typedef struct QdRunOptions {
     QdRunLongFunc long_func; /* (nullable) */
     QdRunRestFunc rest_func; /* (nullable) */
     QdRunTellFunc tell_func; /* (nullable) */
+    QdRunHelpFunc help_func; /* (nullable) */
     void *func_data;
     gboolean may_pack; /* the result may be packed (packing.h) */
 } QdRunOptions;

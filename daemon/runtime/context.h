@@ -16,10 +16,11 @@ typedef struct QdRegistry QdRegistry;
 typedef struct QdWorkers QdWorkers;
 
 typedef struct QdCounters {
-    uint64_t n_rows;     /* atomic: sent to readers */
-    uint64_t n_bytes;    /* atomic */
-    uint64_t n_errors;   /* atomic */
-    uint64_t n_timeouts; /* atomic */
+    uint64_t n_rows;          /* atomic: sent to readers */
+    uint64_t n_bytes;         /* atomic */
+    uint64_t n_errors;        /* atomic */
+    uint64_t n_timeouts;      /* atomic */
+    uint64_t n_helped_ranges; /* atomic: of scans, that a second thread has executed */
 } QdCounters;
 
 /* What the parts tell the engine. */

@@ -186,6 +186,30 @@ qd_workers_has_waiting(QdWorkers *self)
     return g_atomic_int_get(&self->n_queued) > 0;
 }
 
+/* Of the cores. */
+static gint
+count_idle(QdWorkers *self)
+{
+    gint n;
+
+    pthread_mutex_lock(&self->mutex);
+    n = (gint) self->slots.n_cores - (gint) (self->slots.n_running + self->slots.n_beside);
+    pthread_mutex_unlock(&self->mutex);
+    return n;
+}
+
+gboolean
+qd_workers_has_idle(QdWorkers *self)
+{
+    return !qd_workers_has_waiting(self) && count_idle(self) > 0;
+}
+
+gboolean
+qd_workers_is_crowded(QdWorkers *self)
+{
+    return qd_workers_has_waiting(self) || count_idle(self) < 0;
+}
+
 void
 qd_workers_note_batch(void)
 {

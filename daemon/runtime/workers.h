@@ -79,6 +79,10 @@ void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
 /* A task waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
+/* A query more would have a core to itself, and nothing waits. */
+gboolean qd_workers_has_idle(QdWorkers *self);
+/* A task waits, or more queries run than there are cores. */
+gboolean qd_workers_is_crowded(QdWorkers *self);
 /* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
 void qd_workers_note_batch(void);
 /*

@@ -22,6 +22,7 @@ void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
 {
     (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped.stmt));
+    (void) sqlite3_finalize(g_steal_pointer(&compiled->wrapped.ranged.stmt));
     g_clear_pointer(&compiled->wrapped.scan, g_free);
 }
 

@@ -16,6 +16,17 @@
 
 typedef struct QdConnection QdConnection;
 
+/* The same for a range of rowids of the one table that it scans (read/ranges/range-statement.h). */
+typedef struct QdRanged {
+    sqlite3_stmt *stmt; /* (nullable) */
+    guint32 root;       /* page of the table */
+    guint32 schema_version;
+    gboolean is_tried; /* whether it can be had has been looked at */
+    gboolean pays;     /* some run of the statement was a long scan */
+    guint64 usec;      /* of the last run by one thread */
+    guint n_pauses;    /* runs until it is tried again: the last one in ranges took about as long */
+} QdRanged;
+
 /* A statement, each row packed (read/packing.h). */
 typedef struct QdWrapped {
     sqlite3_stmt *stmt;  /* (nullable) */
@@ -23,6 +34,7 @@ typedef struct QdWrapped {
     gboolean is_tried;   /* whether it can be had has been looked at */
     gboolean gives_much; /* some run of the statement gave a large result */
     gboolean gives_most; /* the last run, as far as it went, gave a good part of the rows of the table that it scans */
+    QdRanged ranged;
 } QdWrapped;
 
 /* A compiled statement; belongs to its connection. */

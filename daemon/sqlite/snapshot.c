@@ -138,6 +138,7 @@ qd_snapshot_prepare(QdSnapshot *self, sqlite3 *db)
         self->file->pMethods == NULL || self->log == NULL || !qd_log_file_is_log(self->log))
         return FALSE;
     index = get_block(self, 0);
+    self->index = index;
     return index != NULL && read_header(index, self->header);
 }
 
@@ -195,6 +196,12 @@ qd_snapshot_begin(QdSnapshot *self)
             return FALSE;
     }
     return read_first_page(self);
+}
+
+gboolean
+qd_snapshot_is_same(const QdSnapshot *self, const QdSnapshot *other)
+{
+    return self->index == other->index && memcmp(self->header, other->header, sizeof self->header) == 0;
 }
 
 /* Pages --------------------------------------------------------------------------------------------------------------------- */

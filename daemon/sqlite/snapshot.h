@@ -18,8 +18,9 @@
 #define QD_SNAPSHOT_MAX_BLOCKS 32
 
 typedef struct QdSnapshot {
-    sqlite3_file *file; /* (not owned) */
-    sqlite3_file *log;  /* (not owned) */
+    sqlite3_file *file;  /* (not owned) */
+    sqlite3_file *log;   /* (not owned) */
+    gconstpointer index; /* mapped, SQLite's: connections of this process to one file have one */
     guint32 header[QD_SNAPSHOT_HEADER_WORDS];
     guint32 page_size;
     guint32 usable_size; /* of a page: without the bytes that are reserved for extensions */
@@ -31,6 +32,8 @@ typedef struct QdSnapshot {
 
 /* @db is about to begin a transaction that reads, and has none. FALSE: it cannot be known what it will see. */
 gboolean qd_snapshot_prepare(QdSnapshot *self, sqlite3 *db);
+/* Whether two that have begun are of one state of one file. Each has its own transaction. */
+gboolean qd_snapshot_is_same(const QdSnapshot *self, const QdSnapshot *other);
 /* It has begun it just now. FALSE: there may have been a commit in between, or the pages are not as we read them. */
 gboolean qd_snapshot_begin(QdSnapshot *self);
 

@@ -367,7 +367,7 @@ test_table_is_scanned(Fixture *self, gconstpointer data)
         g_assert_cmpint(qd_row_source_put_row(&rows, &page, NULL), ==, 0);
         g_assert_cmpint(qd_row_source_step(&rows), ==, SQLITE_ROW);
         g_assert_cmpint(rows.scans, ==, i == 0);
-        qd_row_source_end(&rows, 0, 0);
+        qd_row_source_end(&rows, 0, 0, 0);
         g_assert_null(rows.scan);
         qd_pool_release(self->pool, reader);
     }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Help for scans in ranges: a task that executes some of them on a thread that has nothing else to do.
+ *
+ * Invariant: it holds a run slot of its client, and leaves within some milliseconds when anything waits for a thread or a core.
+ */
+#include "daemon/channel/channel-private.h"
+#include "daemon/read/client.h"
+#include "daemon/read/ranges/scan-ranges.h"
+#include "daemon/runtime/context.h"
+#include "daemon/runtime/workers.h"
+
+typedef struct Help {
+    QdTask task;
+    QdContext *context;
+    QdClient *client;   /* (owned reference) */
+    QdScanShare *share; /* (owned) */
+} Help;
+
+static gboolean
+is_to_leave(void *data)
+{
+    return qd_workers_is_crowded(data);
+}
+
+static void
+run_help(QdTask *task, QdWorkers *workers)
+{
+    Help *self = (Help *) task;
+    guint n_done;
+
+    qd_workers_note_batch();
+    n_done = qd_scan_share_help(self->share, is_to_leave, workers);
+    __atomic_add_fetch(&self->context->counters.n_helped_ranges, n_done, __ATOMIC_RELAXED);
+    qd_workers_give_slot(workers, self->client);
+    qd_client_unref(self->client);
+    g_free(self);
+}
+
+gboolean
+qd_channel_help_scan(void *data, QdScanShare *share)
+{
+    QdChannel *channel = data;
+    QdWorkers *workers = channel->context->workers;
+    Help *self;
+
+    if (!qd_workers_has_idle(workers))
+        return FALSE;
+    if (share == NULL)
+        return TRUE;
+    self = g_new0(Help, 1);
+    self->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_help };
+    self->context = channel->context;
+    self->client = qd_client_ref(channel->client);
+    self->share = share;
+    qd_workers_push_always(workers, &self->task, TRUE);
+    return TRUE;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the runner of a scan in ranges and its helpers share.
+ *
+ * Place: private to scan-ranges.c and scan-helper.c.
+ */
+#pragma once
+
+#include "daemon/read/ranges/range-ring.h"
+#include "daemon/read/ranges/scan-ranges.h"
+#include "daemon/sqlite/snapshot.h"
+
+typedef struct QdAccess QdAccess;
+typedef struct QdClient QdClient;
+
+/* Never changes but for the ring. Of what is not its own a helper uses nothing after it has left the ring. */
+struct QdScanShare {
+    gint ref_count;
+    QdRangeRing *ring; /* (owned) */
+    QdPool *pool;
+    QdClient *client;       /* (owned) */
+    const QdAccess *access; /* (nullable) */
+    const QdLimits *limits;
+    char *text; /* (owned) */
+    gsize n_text_bytes;
+    QdSnapshot snapshot; /* of the run: to be compared */
+    QwPageReader parameters;
+};
+
+void qd_scan_share_unref(QdScanShare *self);
+
+/* A connection that executes ranges. */
+typedef struct QdRangeWorker {
+    QdReader *reader;
+    sqlite3_stmt *stmt;
+    int n_parameters; /* the range's come after these */
+    uint32_t n_columns;
+} QdRangeWorker;
+
+/* Binds the bounds of @range. */
+gboolean qd_range_worker_begin(const QdRangeWorker *self, const QdRange *range);
+/* All rows of @range go to its own page. Returns: DONE; FULL: there are too many; an error. The statement is reset. */
+int qd_range_worker_run(const QdRangeWorker *self, QdRange *range);
