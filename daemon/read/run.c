@@ -407,7 +407,7 @@ step_to_row(QdRun *self, QwPageWriter *writer, QdRunStatus *ret_status, GError *
     return TRUE;
 }
 
-/* A look-up of a term failed. If the run was to end, the error is the reason for its end. */
+/* A look-up of a term failed, or the caller knows of the end. If the run was to end, the error is the reason for its end. */
 static QdRunStatus
 fail_row(QdRun *self, GError **error)
 {
@@ -487,19 +487,6 @@ begin_again(QdRun *self, GError **error)
     return ok;
 }
 
-/* Also a fill that was done just then: the caller knows of another end. */
-static QdRunStatus
-fail_told(QdRun *self, GError **error)
-{
-    qd_run_end_find(&self->end);
-    g_clear_error(error);
-    if (self->end.stop != NULL)
-        g_propagate_error(error, g_steal_pointer(&self->end.stop));
-    else
-        qd_error_set(error, QW_ERROR_CANCELLED, "query was cancelled");
-    return QD_RUN_FAILED;
-}
-
 QdRunStatus
 qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t slice_usec, GError **error)
 {
@@ -513,8 +500,8 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
         qd_run_end_begin_watch(&self->end, self->reader->connection);
         status = fill_rows(self, writer, target_bytes, error);
         qd_run_end_end_watch(&self->end, self->reader->connection);
-        if (self->end.is_told)
-            return fail_told(self, error);
+        if (self->end.is_told) /* also when it was done just then */
+            return fail_row(self, error);
         if (!self->end.trial_over)
             return status;
     } while (begin_again(self, error));
