@@ -2,7 +2,8 @@
 /*
  * Help for scans in ranges: a task that executes some of them on a thread that has nothing else to do.
  *
- * Invariant: it holds a run slot of its client, and leaves within some milliseconds when anything waits for a thread or a core.
+ * Invariant: it holds a run slot of its client. It leaves within some milliseconds when anything waits for a thread or a core, or
+ * when another request was served.
  */
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"
@@ -15,12 +16,15 @@ typedef struct Help {
     QdContext *context;
     QdClient *client;   /* (owned reference) */
     QdScanShare *share; /* (owned) */
+    uint64_t begun_usec;
 } Help;
 
 static gboolean
 is_to_leave(void *data)
 {
-    return qd_workers_is_crowded(data);
+    const Help *self = data;
+
+    return qd_workers_is_crowded(self->context->workers, self->begun_usec);
 }
 
 static void
@@ -30,7 +34,8 @@ run_help(QdTask *task, QdWorkers *workers)
     guint n_done;
 
     qd_workers_note_batch();
-    n_done = qd_scan_share_help(self->share, is_to_leave, workers);
+    self->begun_usec = qd_workers_get_usec();
+    n_done = qd_scan_share_help(self->share, is_to_leave, self);
     __atomic_add_fetch(&self->context->counters.n_helped_ranges, n_done, __ATOMIC_RELAXED);
     qd_workers_give_slot(workers, self->client);
     qd_client_unref(self->client);
@@ -49,7 +54,7 @@ qd_channel_help_scan(void *data, QdScanShare *share)
     if (share == NULL)
         return TRUE;
     self = g_new0(Help, 1);
-    self->task = (QdTask){ .client = channel->client, .watch_fd = -1, .run = run_help };
+    self->task = (QdTask){ .client = channel->client, .watch_fd = -1, .is_help = TRUE, .run = run_help };
     self->context = channel->context;
     self->client = qd_client_ref(channel->client);
     self->share = share;

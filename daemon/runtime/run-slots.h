@@ -16,6 +16,12 @@
 #define QD_RUN_SLOTS_SPARE 2 /* more than may be long */
 #define QD_RUN_SLOTS_FIRST 2 /* and more, for clients that have no short one */
 
+/* A task of a thread. */
+typedef struct QdSlotUse {
+    const void *slot;
+    uint64_t usec; /* monotonic, to some milliseconds */
+} QdSlotUse;
+
 typedef struct QdRunSlots {
     const QdLimits *limits;
     guint n_cores;
@@ -24,6 +30,7 @@ typedef struct QdRunSlots {
     guint n_beside; /* that hold a thread of their own in addition: they can neither be put off nor have a long slot */
     guint n_over;   /* statements that are to end, for which the others rest */
     GPtrArray *threads;
+    QdSlotUse recent[2]; /* of two threads, the last first */
 } QdRunSlots;
 
 void qd_run_slots_init(QdRunSlots *self, const QdLimits *limits);
@@ -35,6 +42,12 @@ void qd_run_slots_leave(QdRunSlots *self);
 /* For the calling thread. @client: (nullable): it needs none */
 gboolean qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced);
 void qd_run_slots_give(QdRunSlots *self, QdClient *client);
+/* Monotonic, to some milliseconds. */
+uint64_t qd_run_slots_get_coarse_usec(void);
+/* The calling thread has taken a slot for a client's request. */
+void qd_run_slots_note_use(QdRunSlots *self);
+/* When another thread than the calling one has done so last. 0: none has, or long ago */
+uint64_t qd_run_slots_get_others_usec(const QdRunSlots *self);
 /* See qd_workers_become_long() and qd_workers_get_rest_usec(). */
 QdLongVerdict qd_run_slots_become_long(QdRunSlots *self, QdClient *client);
 uint64_t qd_run_slots_get_rest_usec(const QdRunSlots *self, uint64_t now_usec);

@@ -28,6 +28,8 @@
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
 #define SLICED_TURN 8
+/* A core that served a request a moment ago is likely to be wanted again. */
+#define QUIET_USEC 50000u
 
 /* What calls the owner of the workers. */
 typedef struct Hooks {
@@ -69,8 +71,11 @@ static QdTask *
 list_pop(QdWorkers *self, QdTaskList *list)
 {
     for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (qd_run_slots_take(&self->slots, (*link)->client, (*link)->sliced))
+        if (qd_run_slots_take(&self->slots, (*link)->client, (*link)->sliced)) {
+            if ((*link)->client != NULL && !(*link)->is_help)
+                qd_run_slots_note_use(&self->slots);
             return qd_task_list_unlink(list, link);
+        }
     return NULL;
 }
 
@@ -165,6 +170,8 @@ qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced)
 
     pthread_mutex_lock(&self->mutex);
     taken = qd_run_slots_take(&self->slots, client, sliced);
+    if (taken)
+        qd_run_slots_note_use(&self->slots);
     pthread_mutex_unlock(&self->mutex);
     return taken;
 }
@@ -186,28 +193,44 @@ qd_workers_has_waiting(QdWorkers *self)
     return g_atomic_int_get(&self->n_queued) > 0;
 }
 
-/* Of the cores. */
+/* Under the mutex: cores without a query. */
 static gint
-count_idle(QdWorkers *self)
+count_idle(const QdWorkers *self)
 {
-    gint n;
+    return (gint) self->slots.n_cores - (gint) (self->slots.n_running + self->slots.n_beside);
+}
 
-    pthread_mutex_lock(&self->mutex);
-    n = (gint) self->slots.n_cores - (gint) (self->slots.n_running + self->slots.n_beside);
-    pthread_mutex_unlock(&self->mutex);
-    return n;
+uint64_t
+qd_workers_get_usec(void)
+{
+    return qd_run_slots_get_coarse_usec();
 }
 
 gboolean
 qd_workers_has_idle(QdWorkers *self)
 {
-    return !qd_workers_has_waiting(self) && count_idle(self) > 0;
+    uint64_t now = qd_workers_get_usec();
+    gboolean is_idle;
+
+    if (qd_workers_has_waiting(self))
+        return FALSE;
+    pthread_mutex_lock(&self->mutex);
+    is_idle = count_idle(self) > 0 && now >= qd_run_slots_get_others_usec(&self->slots) + QUIET_USEC;
+    pthread_mutex_unlock(&self->mutex);
+    return is_idle;
 }
 
 gboolean
-qd_workers_is_crowded(QdWorkers *self)
+qd_workers_is_crowded(QdWorkers *self, uint64_t since_usec)
 {
-    return qd_workers_has_waiting(self) || count_idle(self) < 0;
+    gboolean is_crowded;
+
+    if (qd_workers_has_waiting(self))
+        return TRUE;
+    pthread_mutex_lock(&self->mutex);
+    is_crowded = count_idle(self) < 0 || self->slots.recent[0].usec > since_usec;
+    pthread_mutex_unlock(&self->mutex);
+    return is_crowded;
 }
 
 void

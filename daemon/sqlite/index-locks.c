@@ -4,7 +4,7 @@
  * os_unix.c). So a lock of its open file description is the same to it as one of the process. The database itself is opened by each
  * connection: its locks stay as they are, and qd_database_guard() stands beside them.
  *
- * A look-up takes a mark's lock and gives it back: two system calls of the six that it takes. Between connections of this process
+ * A look-up takes a mark's lock and gives it back: two system calls of the five that it takes. Between connections of this process
  * SQLite counts the locks itself, so the kernel's lock matters to other programs only, and may stay for a while.
  */
 #include "daemon/sqlite/index-locks.h"

@@ -25,7 +25,7 @@ typedef struct Fixture {
     Holder holders[N_HOLDERS];
 } Fixture;
 
-typedef enum What { TAKE, TAKE_SLICED, GIVE, BECOME_LONG, GET_REST, LEAVE } What;
+typedef enum What { TAKE, TAKE_SLICED, GIVE, BECOME_LONG, GET_REST, USE, GET_OTHERS, LEAVE } What;
 
 typedef struct Question {
     What what;
@@ -47,6 +47,11 @@ answer(QdRunSlots *slots, const Question *question)
         return qd_run_slots_become_long(slots, question->client);
     case GET_REST:
         return (guint) qd_run_slots_get_rest_usec(slots, question->now_usec);
+    case USE:
+        qd_run_slots_note_use(slots);
+        return 0;
+    case GET_OTHERS:
+        return qd_run_slots_get_others_usec(slots) > 0;
     case LEAVE:
         qd_run_slots_leave(slots);
         return 0;
@@ -311,6 +316,22 @@ test_turns(Fixture *self, gconstpointer data)
 
 #define ADD(path, func) g_test_add("/runtime/run-slots/" path, Fixture, NULL, set_up, func, tear_down)
 
+/* What a thread serves itself says nothing about others. */
+static void
+test_others(Fixture *self, gconstpointer data)
+{
+    g_assert_cmpuint(ask(self, 0, GET_OTHERS, NULL), ==, 0);
+    ask(self, 0, USE, NULL);
+    ask(self, 0, USE, NULL);
+    g_assert_cmpuint(ask(self, 0, GET_OTHERS, NULL), ==, 0);
+    g_assert_cmpuint(ask(self, 1, GET_OTHERS, NULL), ==, 1);
+    ask(self, 1, USE, NULL);
+    g_assert_cmpuint(ask(self, 0, GET_OTHERS, NULL), ==, 1);
+    ask(self, 0, USE, NULL);
+    g_assert_cmpuint(ask(self, 0, GET_OTHERS, NULL), ==, 1);
+    g_assert_cmpuint(ask(self, 1, GET_OTHERS, NULL), ==, 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -323,5 +344,6 @@ main(int argc, char **argv)
     ADD("beside-of-a-client", test_beside_of_a_client);
     ADD("rest", test_rest);
     ADD("turns", test_turns);
+    ADD("others", test_others);
     return g_test_run();
 }
