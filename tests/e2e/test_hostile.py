@@ -89,7 +89,8 @@ def end_all(channels):
 @pytest.mark.parametrize("text, writes", DEAR_STATEMENTS)
 def test_a_deadline_holds_in_the_queue(make_bus, text, writes):
     """Sixteen statements where two may run: who waits for a thread, or for the writer, waits no longer than until its deadline."""
-    bus = make_bus(limits={"running": 2, "running_per_client": 2})
+    # those that have given a row go on beside the others: all of them at once, each with 20 MB, have room
+    bus = make_bus(limits={"running": 2, "running_per_client": 2, "heap_hard_bytes": 1024 * MIB})
     bus.update(f"CREATE TABLE t AS {ENDLESS} SELECT i AS id, 'x' || i AS x FROM n LIMIT {N_ROWS}")
     bus.update("CREATE TABLE u(x)")
     bus.update("INSERT INTO u VALUES(1)")
