@@ -72,6 +72,28 @@ database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret
     return SQLITE_OK;
 }
 
+/*
+ * A mapping may be longer than the file, which another connection's checkpoint has cut since. SQLite may read a page after the
+ * end: one that was made and given up, and never written. Of a mapping that read is SIGBUS; of the file it is a short one.
+ */
+static int
+database_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
+{
+    sqlite3_int64 size = 0;
+    int n = n_bytes;
+    int r = below_methods->xFileSize(file, &size);
+
+    if (r != SQLITE_OK)
+        return r;
+    if (offset + n_bytes > size)
+        n = size > offset ? (int) (size - offset) : 0;
+    r = n > 0 ? below_methods->xRead(file, data, n, offset) : SQLITE_OK;
+    if (r != SQLITE_OK || n == n_bytes)
+        return r;
+    memset((char *) data + n, 0, (size_t) (n_bytes - n));
+    return SQLITE_IOERR_SHORT_READ;
+}
+
 void
 qd_page_ahead_watch(sqlite3_file *file, int n_bytes)
 {
@@ -80,6 +102,7 @@ qd_page_ahead_watch(sqlite3_file *file, int n_bytes)
         n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
         database_methods = *file->pMethods;
         database_methods.xFetch = database_fetch;
+        database_methods.xRead = database_read;
         below_methods = file->pMethods;
     }
     if (file->pMethods == below_methods) {
