@@ -405,7 +405,40 @@ test_pages_ahead(StoreFixture *self, gconstpointer data)
         g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
     }
     g_assert_true(methods[0]->xFetch != methods[1]->xFetch);
-    g_assert_true(methods[0]->xRead == methods[1]->xRead);
+    g_assert_true(methods[0]->xWrite == methods[1]->xWrite);
+    g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
+/* The mapping stays as long as the file was: a read after its end is that of a file. */
+static void
+test_cut_under_a_mapping(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *path = g_build_filename(self->dir, "cut.db", NULL);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    guint8 page[4096] = { 1 };
+    guint8 none[4096] = { 0 };
+    sqlite3_file *file = NULL;
+    sqlite3 *db = NULL;
+    sqlite3_int64 size = 0;
+    void *mapped = NULL;
+
+    g_assert_cmpint(sqlite3_open_v2(path, &db, flags, qd_log_file_get_vfs()), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db,
+                                 "PRAGMA page_size=4096; PRAGMA mmap_size=100000000; CREATE TABLE t(b); "
+                                 "INSERT INTO t VALUES(randomblob(100000))",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file), ==, SQLITE_OK);
+    g_assert_cmpint(file->pMethods->xFileSize(file, &size), ==, SQLITE_OK);
+    size -= (sqlite3_int64) sizeof page;
+    g_assert_cmpint(file->pMethods->xFetch(file, size, sizeof page, &mapped), ==, SQLITE_OK);
+    g_assert_nonnull(mapped);
+    g_assert_cmpint(file->pMethods->xUnfetch(file, size, mapped), ==, SQLITE_OK);
+    g_assert_cmpint(file->pMethods->xRead(file, page, sizeof page, size), ==, SQLITE_OK);
+    g_assert_cmpint(truncate(path, size), ==, 0);
+    g_assert_cmpint(file->pMethods->xRead(file, page, sizeof page, size), ==, SQLITE_IOERR_SHORT_READ);
+    g_assert_cmpmem(page, sizeof page, none, sizeof none);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
     g_assert_cmpint(g_unlink(path), ==, 0);
 }
 
@@ -421,6 +454,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/pages-ahead", StoreFixture, NULL, set_up, test_pages_ahead, tear_down);
+    g_test_add("/sqlite/log-file/cut-under-a-mapping", StoreFixture, NULL, set_up, test_cut_under_a_mapping, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
