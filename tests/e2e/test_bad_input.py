@@ -332,7 +332,7 @@ def test_long_compile_is_bounded(healthy, levels):
     with pytest.raises(BusError) as error:
         healthy.query(sql)
     expect(error, "TooComplex|NoMemory", "the limit '(compile_ms|query_memory_bytes|authorizer_calls)'")
-    assert time.monotonic() - start < 2 * SLOWER
+    assert time.monotonic() - start < 5 * SLOWER
     assert SANITIZER or status_kib(healthy.daemon_pid(), "VmHWM") < 160 * 1024
 
 
