@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A scan of a mapped database has its next page in the processor's cache, a search the page that it searches.
+ * A scan of a mapped database has its next page in the processor's cache, a search the page that it searches. A read after the end
+ * of the file is a short one, also where the mapping is longer.
  *
  * Place: room sqlite; the VFS of log-file.h opens database files with it.
  */
