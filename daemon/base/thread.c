@@ -1,27 +1,97 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Detached from birth: a thread may be over before its maker could detach it.
+ * A thread has memory of its own before its maker goes on. glibc gives a thread no heap but its own, once it wants one: where
+ * the system has none, each allocation of this thread would fail, and GLib would end the process amid somebody's work. So the
+ * new thread asks for it first, and its maker hears of a refusal.
  */
 #include "daemon/base/thread.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define BATCH_SLICE_NSEC 10000000u
+#define FIRST_BYTES 64
+
+/* In the frame of the maker, which waits for @is_born. */
+typedef struct Birth {
+    void *(*func)(void *data);
+    void *data;
+    sem_t is_born;
+    int error;
+} Birth;
+
+static int
+take_memory(void)
+{
+    void *volatile first = malloc(FIRST_BYTES); /* volatile: compilers may drop a pair of malloc() and free() */
+
+    if (first == NULL)
+        return ENOMEM;
+    free(first);
+    g_slice_free1(FIRST_BYTES, g_slice_alloc(FIRST_BYTES)); /* GLib's own of this thread */
+    return 0;
+}
+
+void
+qd_thread_need_memory(void)
+{
+    static const char MESSAGE[] = "queryd: the system has no memory for a thread\n";
+    static _Thread_local gboolean has_memory;
+
+    if (has_memory)
+        return;
+    if (take_memory() != 0) {
+        ssize_t n = write(STDERR_FILENO, MESSAGE, sizeof MESSAGE - 1);
+
+        (void) n;
+        abort();
+    }
+    has_memory = TRUE;
+}
+
+static void *
+thread_main(void *data)
+{
+    Birth *birth = data;
+    const Birth kept = { .func = birth->func, .data = birth->data, .error = take_memory() };
+
+    birth->error = kept.error;
+    sem_post(&birth->is_born);
+    return kept.error == 0 ? kept.func(kept.data) : NULL;
+}
+
+int
+qd_thread_create(pthread_t *ret_thread, void *(*func)(void *data), void *data)
+{
+    Birth birth = { .func = func, .data = data };
+    int r;
+
+    sem_init(&birth.is_born, 0, 0);
+    r = pthread_create(ret_thread, NULL, thread_main, &birth);
+    if (r == 0) {
+        while (sem_wait(&birth.is_born) < 0) /* a signal */
+            ;
+        r = birth.error;
+        if (r != 0)
+            (void) pthread_join(*ret_thread, NULL);
+    }
+    sem_destroy(&birth.is_born);
+    return r;
+}
 
 int
 qd_thread_start(void *(*func)(void *data), void *data)
 {
-    pthread_attr_t attributes;
     pthread_t thread;
-    int r;
+    int r = qd_thread_create(&thread, func, data);
 
-    pthread_attr_init(&attributes);
-    (void) pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    r = pthread_create(&thread, &attributes, func, data);
-    pthread_attr_destroy(&attributes);
+    if (r == 0)
+        (void) pthread_detach(thread);
     return r;
 }
 
@@ -91,4 +161,13 @@ qd_thread_count_preemptions(void)
     struct rusage usage;
 
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t) usage.ru_nivcsw : 0;
+}
+
+uint64_t
+qd_thread_get_coarse_usec(void)
+{
+    struct timespec now = { 0 };
+
+    (void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads that are never joined, their urgency, and conditions that wait by the monotonic clock.
+ * Threads with memory from birth, their urgency, and conditions that wait by the monotonic clock.
  *
  * Place: room base.
  */
@@ -12,11 +12,28 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* qd_thread_start: a detached thread; @func's result is dropped. Returns: 0, or errno's number when the system gives none */
+/*
+ * qd_thread_create:
+ *
+ * A thread that runs @func, once it has memory of its own; ends with pthread_join().
+ *
+ * Returns: 0, or errno's number when the system gives no thread or no memory for one
+ */
+int qd_thread_create(pthread_t *ret_thread, void *(*func)(void *data), void *data);
+
+/* qd_thread_start: like qd_thread_create(), but detached: nobody joins it, and @func's result is dropped. */
 int qd_thread_start(void *(*func)(void *data), void *data);
 
 /* qd_cond_init: pthread_cond_timedwait() on it takes times of CLOCK_MONOTONIC. Ends with pthread_cond_destroy(). */
 void qd_cond_init(pthread_cond_t *cond);
+
+/*
+ * qd_thread_need_memory:
+ *
+ * Memory for the calling thread, of one that pthread_create() made and that may never have work. It ends the process where
+ * there is none, as GLib does, but at once: g_error() fails to allocate its message and calls itself to the end of the stack.
+ */
+void qd_thread_need_memory(void);
 
 /* A thread as others see it. */
 typedef struct QdThread QdThread;
@@ -43,6 +60,9 @@ void qd_thread_set_batch(QdThread *self, gboolean batch);
 
 /* How often the calling thread has lost the core to another one that was ready. */
 uint64_t qd_thread_count_preemptions(void);
+
+/* CLOCK_MONOTONIC to a few milliseconds, for a tenth of the price. */
+uint64_t qd_thread_get_coarse_usec(void);
 
 /* The processor time that @self has used, in microseconds; 0: unknown. Thread: any, while that of @self lives. */
 uint64_t qd_thread_get_cpu_usec(const QdThread *self);

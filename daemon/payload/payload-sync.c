@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include "daemon/base/thread.h"
+
 /* A first sync that takes longer makes threads worth while (docs/decisions/payload-speed.md). */
 #define SLOW_USEC 400
 #define THREADS_MAX 15u
@@ -45,7 +47,7 @@ sync_in_threads(Work *self, guint n_threads)
     pthread_t threads[THREADS_MAX];
     guint n_started = 0;
 
-    while (n_started < n_threads && pthread_create(&threads[n_started], NULL, sync_main, self) == 0)
+    while (n_started < n_threads && qd_thread_create(&threads[n_started], sync_main, self) == 0)
         n_started++;
     (void) sync_main(self);
     for (guint i = 0; i < n_started; i++)

@@ -15,6 +15,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/limits.h"
+#include "daemon/base/thread.h"
 #include "daemon/runtime/run-slots.h"
 #include "daemon/runtime/task-list.h"
 
@@ -357,6 +358,7 @@ qd_workers_serve_event(QdWorkers *self, int timeout_msec)
     if (epoll_wait(self->epoll_fd, &event, 1, timeout_msec) != 1)
         return FALSE;
 
+    qd_thread_need_memory();
     handle_event(self, &event);
     qd_run_slot_set_batch(FALSE);
     return TRUE;
@@ -371,6 +373,7 @@ qd_workers_serve_task(QdWorkers *self)
     if (task == NULL)
         return FALSE;
 
+    qd_thread_need_memory();
     if (is_late)
         task->late(task, self);
     else

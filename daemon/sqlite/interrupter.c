@@ -124,7 +124,7 @@ qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error)
     self->n_quiet = REST_TICKS;
     pthread_mutex_init(&self->mutex, NULL);
     qd_cond_init(&self->cond);
-    r = pthread_create(&self->thread, NULL, interrupter_main, self);
+    r = qd_thread_create(&self->thread, interrupter_main, self);
     if (r == 0)
         return self;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Detached threads run what they are given, and a condition's time-out is of the monotonic clock.
+ * Threads run what they are given, with memory of their own, and a condition's time-out is of the monotonic clock.
  */
 #include "daemon/base/thread.h"
 
 #include <errno.h>
 #include <glib.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct Shared {
     pthread_mutex_t mutex;
@@ -119,6 +121,61 @@ test_batch(void)
     shared_clear(&shared);
 }
 
+static uint64_t
+read_mapped_bytes(void)
+{
+    g_autofree char *text = NULL;
+
+    g_assert_true(g_file_get_contents("/proc/self/statm", &text, NULL, NULL));
+    return g_ascii_strtoull(text, NULL, 10) * (uint64_t) sysconf(_SC_PAGESIZE);
+}
+
+/* With its guard. */
+static size_t
+get_stack_bytes(void)
+{
+    size_t stack_bytes = 0, guard_bytes = 0;
+    pthread_attr_t attributes;
+
+    g_assert_cmpint(pthread_getattr_default_np(&attributes), ==, 0);
+    pthread_attr_getstacksize(&attributes, &stack_bytes);
+    pthread_attr_getguardsize(&attributes, &guard_bytes);
+    pthread_attr_destroy(&attributes);
+    return stack_bytes + guard_bytes;
+}
+
+/* There is room for a stack and none for a heap of this thread: the maker hears of it, and @func does not run. */
+static void
+test_no_memory(void)
+{
+    struct rlimit limit, all;
+    Shared shared;
+
+    if (!g_test_subprocess()) {
+        if (g_getenv("QUERYD_SANITIZER") != NULL) {
+            g_test_skip("a sanitizer maps more than the process may");
+            return;
+        }
+        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+        g_test_trap_assert_passed();
+        return;
+    }
+    shared_init(&shared);
+    g_assert_cmpint(getrlimit(RLIMIT_AS, &all), ==, 0);
+    limit = all;
+    limit.rlim_cur = read_mapped_bytes() + get_stack_bytes();
+    g_assert_cmpint(setrlimit(RLIMIT_AS, &limit), ==, 0);
+    g_assert_cmpint(qd_thread_start(count_main, &shared), ==, ENOMEM);
+    g_assert_cmpint(setrlimit(RLIMIT_AS, &all), ==, 0);
+    g_assert_cmpuint(shared.n, ==, 0);
+    pthread_mutex_lock(&shared.mutex);
+    g_assert_cmpint(qd_thread_start(count_main, &shared), ==, 0);
+    while (shared.n == 0)
+        pthread_cond_wait(&shared.cond, &shared.mutex);
+    pthread_mutex_unlock(&shared.mutex);
+    shared_clear(&shared);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -126,5 +183,6 @@ main(int argc, char **argv)
     g_test_add_func("/base/thread/start", test_start);
     g_test_add_func("/base/thread/clock", test_clock);
     g_test_add_func("/base/thread/batch", test_batch);
+    g_test_add_func("/base/thread/no-memory", test_no_memory);
     return g_test_run();
 }
