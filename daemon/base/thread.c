@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread has memory of its own before its maker goes on. glibc gives a thread no heap but its own, once it wants one: where
- * the system has none, each allocation of this thread would fail, and GLib would end the process amid somebody's work. So the
- * new thread asks for it first, and its maker hears of a refusal.
+ * A thread has memory of its own before its maker goes on. glibc gives each thread a heap of its own at its first allocation.
+ * Where the system refuses that heap, each allocation of this thread fails, and GLib ends the process. So the new thread asks
+ * for it first, and its maker gets the error.
  */
 #include "daemon/base/thread.h"
 

@@ -21,7 +21,7 @@
  */
 int qd_thread_create(pthread_t *ret_thread, void *(*func)(void *data), void *data);
 
-/* qd_thread_start: like qd_thread_create(), but detached: nobody joins it, and @func's result is dropped. */
+/* qd_thread_start: like qd_thread_create(), but detached from its start; @func's result is dropped. */
 int qd_thread_start(void *(*func)(void *data), void *data);
 
 /* qd_cond_init: pthread_cond_timedwait() on it takes times of CLOCK_MONOTONIC. Ends with pthread_cond_destroy(). */
@@ -30,8 +30,8 @@ void qd_cond_init(pthread_cond_t *cond);
 /*
  * qd_thread_need_memory:
  *
- * Memory for the calling thread, of one that pthread_create() made and that may never have work. It ends the process where
- * there is none, as GLib does, but at once: g_error() fails to allocate its message and calls itself to the end of the stack.
+ * Takes memory for the calling thread, one of pthread_create() that may never have work. Where the system has none, this ends
+ * the process at once. GLib's g_error() would fail to allocate its message and call itself, to the end of the stack.
  */
 void qd_thread_need_memory(void);
 
