@@ -5,6 +5,7 @@
  * Invariant: it holds a run slot of its client. It leaves within some milliseconds when anything waits for a thread or a core, or
  * when another request was served.
  */
+#include "daemon/base/thread.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/read/client.h"
 #include "daemon/read/ranges/scan-ranges.h"
@@ -15,7 +16,7 @@ typedef struct Help {
     QdTask task;
     QdContext *context;
     QdClient *client;   /* (owned reference) */
-    QdScanShare *share; /* (owned) */
+    QdScanShare *share; /* (owned) (nullable) */
     uint64_t begun_usec;
 } Help;
 
@@ -28,18 +29,30 @@ is_to_leave(void *data)
 }
 
 static void
+drop_help(QdTask *task)
+{
+    Help *self = (Help *) task;
+
+    if (self->share != NULL)
+        qd_scan_share_refuse(self->share);
+    qd_client_unref(self->client);
+    g_free(self);
+}
+
+static void
 run_help(QdTask *task, QdWorkers *workers)
 {
     Help *self = (Help *) task;
     guint n_done;
 
-    qd_workers_note_batch();
-    self->begun_usec = qd_workers_get_usec();
-    n_done = qd_scan_share_help(self->share, is_to_leave, self);
-    __atomic_add_fetch(&self->context->counters.n_helped_ranges, n_done, __ATOMIC_RELAXED);
-    qd_workers_give_slot(workers, self->client);
-    qd_client_unref(self->client);
-    g_free(self);
+    if (qd_workers_take_slot_to_help(workers, self->client)) {
+        qd_workers_note_batch();
+        self->begun_usec = qd_thread_get_coarse_usec();
+        n_done = qd_scan_share_help(g_steal_pointer(&self->share), is_to_leave, self);
+        __atomic_add_fetch(&self->context->counters.n_helped_ranges, n_done, __ATOMIC_RELAXED);
+        qd_workers_give_slot(workers, self->client);
+    }
+    drop_help(task);
 }
 
 gboolean
@@ -54,7 +67,7 @@ qd_channel_help_scan(void *data, QdScanShare *share)
     if (share == NULL)
         return TRUE;
     self = g_new0(Help, 1);
-    self->task = (QdTask){ .client = channel->client, .watch_fd = -1, .is_help = TRUE, .run = run_help };
+    self->task = (QdTask){ .watch_fd = -1, .run = run_help, .drop = drop_help };
     self->context = channel->context;
     self->client = qd_client_ref(channel->client);
     self->share = share;

@@ -11,6 +11,7 @@
 
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/table-scan.h"
+#include "daemon/sqlite/operation.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define FUNCTION_NAME QD_PACKING_FUNCTION
@@ -172,32 +173,27 @@ hash_text(const char *text)
     return hash;
 }
 
-/* Reads an EXPLAIN: https://www.sqlite.org/opcode.html. Columns: addr, opcode, p1, p2, p3, p4. */
 static gboolean
 read_program(sqlite3_stmt *explain, Program *ret_program)
 {
     Program program = { .packs = TRUE };
     int result_register = -1; /* of the function that has just been called */
+    QdOperation op;
     int r;
 
-    while ((r = sqlite3_step(explain)) == SQLITE_ROW) {
-        const char *opcode = (const char *) sqlite3_column_text(explain, 1);
-        const char *p4 = (const char *) sqlite3_column_text(explain, 5);
-
-        if (opcode == NULL)
-            return FALSE;
-        if (p4 != NULL && g_str_has_prefix(p4, FUNCTION_NAME "(")) {
-            program.packs = program.packs && g_str_equal(opcode, "Function") && result_register < 0;
-            result_register = sqlite3_column_int(explain, 4);
+    while ((r = qd_operation_next(&op, explain)) == SQLITE_ROW) {
+        if (op.p4 != NULL && g_str_has_prefix(op.p4, FUNCTION_NAME "(")) {
+            program.packs = program.packs && qd_operation_is(&op, "Function") && result_register < 0;
+            result_register = op.p3;
             continue;
         }
-        if (g_str_equal(opcode, "ResultRow"))
-            program.packs = program.packs && sqlite3_column_int(explain, 2) == result_register;
+        if (qd_operation_is(&op, "ResultRow"))
+            program.packs = program.packs && op.p1 == result_register;
         else if (result_register >= 0)
             program.packs = FALSE;
         result_register = -1;
-        if (!g_str_equal(opcode, "ClrSubtype")) /* what functions give other functions */
-            program.sum += hash_text(opcode);
+        if (!qd_operation_is(&op, "ClrSubtype")) /* what functions give other functions */
+            program.sum += hash_text(op.name);
     }
     *ret_program = program;
     return r == SQLITE_DONE;
@@ -244,8 +240,8 @@ prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *
     return qd_connection_prepare(connection, text, compiled->policy, compiled->is_generated, limits);
 }
 
-sqlite3_stmt *
-qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+static sqlite3_stmt *
+prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
     QdGuard *guard = qd_connection_get_guard(connection);
     sqlite3_stmt *stmt;
@@ -262,4 +258,13 @@ qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimit
 
     (void) sqlite3_finalize(stmt);
     return NULL;
+}
+
+gboolean
+qd_packing_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+{
+    if (!compiled->wrapped.is_tried)
+        compiled->wrapped.stmt = prepare(connection, compiled, limits);
+    compiled->wrapped.is_tried = TRUE;
+    return compiled->wrapped.stmt != NULL;
 }

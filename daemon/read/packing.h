@@ -31,16 +31,15 @@ typedef struct QdPacker QdPacker;
 QdPacker *qd_packer_register(sqlite3 *db, GError **error);
 
 /**
- * qd_packing_prepare:
+ * qd_packing_find:
  * @compiled: a query of @connection; it may be running
  *
- * Compiles the wrapped statement, which takes three times as long as the plain one. @compiled->wrapped.scan is what it scans, if it
- * does nothing else.
+ * Compiles the wrapped statement, once: that takes three times as long as the plain one. @compiled->wrapped.stmt is to be stepped
+ * between qd_packer_begin() and qd_packer_end(). @compiled->wrapped.scan is what it scans, if it does nothing else.
  *
- * Returns: (transfer full): the statement, to be stepped between qd_packer_begin() and qd_packer_end(); NULL when SQLite does
- * not make the same of it
+ * Returns: FALSE when SQLite does not make the same of it
  */
-sqlite3_stmt *qd_packing_prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+gboolean qd_packing_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
 
 /* (transfer full): the text of the packed statement. @tables: other common table expressions, or "" */
 char *qd_packing_write_text(const QdCompiled *compiled, const char *tables);

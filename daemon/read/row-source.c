@@ -152,17 +152,6 @@ prepare_scan(QdRowSource *self)
         self->scan = qd_table_scan_free(self->scan);
 }
 
-static gboolean
-prepare_packed(QdRowSource *self)
-{
-    QdCompiled *compiled = self->compiled;
-
-    if (!compiled->wrapped.is_tried)
-        compiled->wrapped.stmt = qd_packing_prepare(self->reader->connection, compiled, self->limits);
-    compiled->wrapped.is_tried = TRUE;
-    return compiled->wrapped.stmt != NULL;
-}
-
 /* Before a packed form is stepped, from its beginning. */
 static void
 start_packed(QdRowSource *self, QwPageWriter *writer)
@@ -202,7 +191,8 @@ try_ranges(QdRowSource *self, QwPageWriter *writer)
     QdScanSetup setup = { self->pool, self->reader, self->compiled, self->limits, self->help, { 0 }, NULL };
     const QdScanProgram *program;
 
-    if (self->help.func == NULL || !wrapped->ranged.pays || !self->help.func(self->help.data, NULL) || !prepare_packed(self))
+    if (self->help.func == NULL || !wrapped->ranged.pays || !self->help.func(self->help.data, NULL) ||
+        !qd_packing_find(self->reader->connection, self->compiled, self->limits))
         return FALSE;
     if (wrapped->ranged.n_pauses > 0) {
         wrapped->ranged.n_pauses--;
@@ -227,7 +217,7 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
 {
     QdCompiled *compiled = self->compiled;
 
-    if (!prepare_packed(self))
+    if (!qd_packing_find(self->reader->connection, self->compiled, self->limits))
         return FALSE;
 
     self->stmt = compiled->wrapped.stmt;

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "daemon/sqlite/operation.h"
+
 #define MAX_STEPS 1024
 #define MAX_COLUMN 32767 /* SQLite's own */
 #define MAX_CONSTANT_TEXT_BYTES 65536
@@ -22,16 +24,6 @@
 #define COMPARISON_FLAGS 0xd7
 
 typedef enum State { BEFORE_LOOP, IN_ROW, HAS_ROW, HAS_RESULT, AFTER_LOOP } State;
-
-typedef struct Operation {
-    const char *name;
-    const char *p4; /* (nullable) */
-    int p1;
-    int p2;
-    int p3;
-    int p5;
-    int address;
-} Operation;
 
 typedef struct Reading {
     const char *function;
@@ -89,7 +81,7 @@ add_step(Reading *self, QdScanStep step, gboolean is_condition)
 
 /* p4 of a Column: the value of rows that were written before the column was added */
 static gboolean
-read_column(Reading *self, const Operation *op)
+read_column(Reading *self, const QdOperation *op)
 {
     gboolean is_rowid = strcmp(op->name, "Rowid") == 0;
     QdScanStep step = { QD_SCAN_FIELD, .a = op->p2, .b = op->p3, .flags = (guint8) op->p5 };
@@ -108,7 +100,7 @@ read_collation(const char *name, QdScanStep *step)
 }
 
 static gboolean
-read_jump(Reading *self, const Operation *op, QdScanAction action)
+read_jump(Reading *self, const QdOperation *op, QdScanAction action)
 {
     QdScanStep step = { action, .a = op->p1, .target = (guint32) op->p2, .on_null = op->p3 != 0 };
 
@@ -125,7 +117,7 @@ read_jump(Reading *self, const Operation *op, QdScanAction action)
 }
 
 static gboolean
-read_function(Reading *self, const Operation *op)
+read_function(Reading *self, const QdOperation *op)
 {
     QdScanStep step = { QD_SCAN_LENGTH, .a = op->p2, .b = op->p3 };
     gboolean is_glob = g_strcmp0(op->p4, "glob(2)") == 0;
@@ -142,7 +134,7 @@ read_function(Reading *self, const Operation *op)
 
 /* The row callback takes the columns that were read last. */
 static gboolean
-call_packer(Reading *self, const Operation *op)
+call_packer(Reading *self, const QdOperation *op)
 {
     guint32 n_read = 0;
 
@@ -158,7 +150,7 @@ call_packer(Reading *self, const Operation *op)
 }
 
 static gboolean
-is_packer(const Reading *self, const Operation *op)
+is_packer(const Reading *self, const QdOperation *op)
 {
     gsize n = strlen(self->function);
 
@@ -166,7 +158,7 @@ is_packer(const Reading *self, const Operation *op)
 }
 
 static gboolean
-read_row(Reading *self, const Operation *op)
+read_row(Reading *self, const QdOperation *op)
 {
     if (strcmp(op->name, "Column") == 0 || strcmp(op->name, "Rowid") == 0)
         return read_column(self, op);
@@ -196,7 +188,7 @@ set_text(Reading *self, const char *text, QdScanValue *value)
 }
 
 static gboolean
-read_constant(Reading *self, const Operation *op)
+read_constant(Reading *self, const QdOperation *op)
 {
     QdScanConstant constant = { .target = (guint32) op->p2, .value = { .type = QD_SCAN_INTEGER, .integer = op->p1 } };
 
@@ -224,7 +216,7 @@ read_constant(Reading *self, const Operation *op)
 }
 
 static gboolean
-read_end(Reading *self, const Operation *op)
+read_end(Reading *self, const QdOperation *op)
 {
     if (strcmp(op->name, "Transaction") == 0) {
         self->schema_version = (guint32) op->p3;
@@ -236,26 +228,23 @@ read_end(Reading *self, const Operation *op)
 /* Operations ---------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-open_table(Reading *self, const Operation *op)
+open_table(Reading *self, const QdOperation *op)
 {
-    char *end = NULL;
-
-    if (self->cursor >= 0 || op->p3 != 0 || op->p5 != 0 || op->p2 < 1 || op->p4 == NULL)
+    if (self->cursor >= 0 || !qd_operation_opens_table(op))
         return FALSE;
-    (void) g_ascii_strtoull(op->p4, &end, 10); /* the number of columns; an index has a description of its keys */
     self->root = (guint32) op->p2;
     self->cursor = op->p1;
-    return end != op->p4 && *end == '\0';
+    return TRUE;
 }
 
 static gboolean
-read_operation(Reading *self, const Operation *op)
+read_operation(Reading *self, const QdOperation *op)
 {
     const char *name = op->name;
 
     switch (self->state) {
     case BEFORE_LOOP:
-        if (strcmp(name, "OpenRead") == 0)
+        if (qd_operation_is(op, "OpenRead"))
             return open_table(self, op);
         if (strcmp(name, "Rewind") != 0)
             return strcmp(name, "Init") == 0;
@@ -379,19 +368,11 @@ qd_scan_program_read(sqlite3_stmt *explain, const char *function, guint n_column
     Reading reading = {
         .function = function, .n_columns = n_columns, .cursor = -1, .steps = steps, .constants = constants, .texts = texts
     };
+    QdOperation op;
     int r;
 
-    while ((r = sqlite3_step(explain)) == SQLITE_ROW) {
-        const Operation op = { .name = (const char *) sqlite3_column_text(explain, 1),
-                               .p4 = (const char *) sqlite3_column_text(explain, 5),
-                               .p1 = sqlite3_column_int(explain, 2),
-                               .p2 = sqlite3_column_int(explain, 3),
-                               .p3 = sqlite3_column_int(explain, 4),
-                               .p5 = sqlite3_column_int(explain, 6),
-                               .address = sqlite3_column_int(explain, 0) };
-
-        if (op.name == NULL || !read_operation(&reading, &op))
+    while ((r = qd_operation_next(&op, explain)) == SQLITE_ROW)
+        if (!read_operation(&reading, &op))
             return NULL;
-    }
     return r == SQLITE_DONE && reading.state == AFTER_LOOP && resolve_condition(&reading) ? make_program(&reading) : NULL;
 }

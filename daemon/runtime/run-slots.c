@@ -4,8 +4,6 @@
  */
 #include "daemon/runtime/run-slots.h"
 
-#include <time.h>
-
 #include "daemon/base/limits.h"
 #include "daemon/base/thread.h"
 
@@ -102,21 +100,12 @@ qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced)
     return TRUE;
 }
 
-uint64_t
-qd_run_slots_get_coarse_usec(void)
-{
-    struct timespec now;
-
-    (void) clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (uint64_t) now.tv_sec * G_USEC_PER_SEC + (uint64_t) now.tv_nsec / 1000;
-}
-
 void
 qd_run_slots_note_use(QdRunSlots *self)
 {
     if (self->recent[0].slot != &slot)
         self->recent[1] = self->recent[0];
-    self->recent[0] = (QdSlotUse){ &slot, qd_run_slots_get_coarse_usec() };
+    self->recent[0] = (QdSlotUse){ &slot, qd_thread_get_coarse_usec() };
 }
 
 uint64_t

@@ -42,8 +42,6 @@ void qd_run_slots_leave(QdRunSlots *self);
 /* For the calling thread. @client: (nullable): it needs none */
 gboolean qd_run_slots_take(QdRunSlots *self, QdClient *client, gboolean sliced);
 void qd_run_slots_give(QdRunSlots *self, QdClient *client);
-/* Monotonic, to some milliseconds. */
-uint64_t qd_run_slots_get_coarse_usec(void);
 /* The calling thread has taken a slot for a client's request. */
 void qd_run_slots_note_use(QdRunSlots *self);
 /* When another thread than the calling one has done so last. 0: none has, or long ago */

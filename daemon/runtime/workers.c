@@ -73,7 +73,7 @@ list_pop(QdWorkers *self, QdTaskList *list)
 {
     for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
         if (qd_run_slots_take(&self->slots, (*link)->client, (*link)->sliced)) {
-            if ((*link)->client != NULL && !(*link)->is_help)
+            if ((*link)->client != NULL)
                 qd_run_slots_note_use(&self->slots);
             return qd_task_list_unlink(list, link);
         }
@@ -177,6 +177,17 @@ qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced)
     return taken;
 }
 
+gboolean
+qd_workers_take_slot_to_help(QdWorkers *self, QdClient *client)
+{
+    gboolean taken;
+
+    pthread_mutex_lock(&self->mutex);
+    taken = qd_run_slots_take(&self->slots, client, FALSE);
+    pthread_mutex_unlock(&self->mutex);
+    return taken;
+}
+
 void
 qd_workers_give_slot(QdWorkers *self, QdClient *client)
 {
@@ -201,16 +212,10 @@ count_idle(const QdWorkers *self)
     return (gint) self->slots.n_cores - (gint) (self->slots.n_running + self->slots.n_beside);
 }
 
-uint64_t
-qd_workers_get_usec(void)
-{
-    return qd_run_slots_get_coarse_usec();
-}
-
 gboolean
 qd_workers_has_idle(QdWorkers *self)
 {
-    uint64_t now = qd_workers_get_usec();
+    uint64_t now = qd_thread_get_coarse_usec();
     gboolean is_idle;
 
     if (qd_workers_has_waiting(self))
@@ -476,6 +481,23 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     return self;
 }
 
+/* Those that are the queue's own. */
+static void
+drop_tasks(QdTaskList *list)
+{
+    QdTask **link = &list->first;
+
+    while (*link != NULL) {
+        if ((*link)->drop != NULL) {
+            QdTask *task = qd_task_list_unlink(list, link);
+
+            task->drop(task);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
 void
 qd_workers_stop(QdWorkers *self)
 {
@@ -486,6 +508,8 @@ qd_workers_stop(QdWorkers *self)
     for (guint i = 0; i < self->threads.n; i++)
         (void) pthread_join(self->threads.handles[i], NULL);
     self->threads.n = 0;
+    drop_tasks(&self->fresh);
+    drop_tasks(&self->sliced);
 }
 
 QdWorkers *

@@ -23,7 +23,6 @@ typedef struct QdTask QdTask;
 struct QdTask {
     QdTask *next;
     QdClient *client; /* (nullable) (not owned): charged for the slot; NULL: no slot is needed */
-    gboolean is_help; /* for what another thread does: it is no client's request */
     gboolean sliced;  /* it has run before and did not finish: short ones go first */
     int watch_fd;     /* while it waits in the queue, events of this descriptor are reported; -1: none */
     uint32_t watch_events;
@@ -35,6 +34,8 @@ struct QdTask {
     void (*run)(QdTask *task, QdWorkers *workers);
     /* called without a slot */
     void (*late)(QdTask *task, QdWorkers *workers);
+    /* (nullable): the workers have stopped before it was taken out of the queue */
+    void (*drop)(QdTask *task);
 };
 
 /* An event of a descriptor registered with @token (see qd_workers_watch). */
@@ -76,16 +77,16 @@ gboolean qd_workers_take_back(QdWorkers *self, QdTask *task);
 
 /* Takes a run slot for @client; false: push a task instead. A worker thread holds one slot at most. */
 gboolean qd_workers_take_slot(QdWorkers *self, QdClient *client, gboolean sliced);
+/* For what another thread does for @client: it is no request (qd_workers_has_idle). */
+gboolean qd_workers_take_slot_to_help(QdWorkers *self, QdClient *client);
 void qd_workers_give_slot(QdWorkers *self, QdClient *client);
 
 /* A task waits for a slot: a run that has used up its slice should yield. */
 gboolean qd_workers_has_waiting(QdWorkers *self);
 /* A query more would have a core to itself, nothing waits, and no other thread than this one has served a request for 50 ms. */
 gboolean qd_workers_has_idle(QdWorkers *self);
-/* A task waits, more queries run than there are cores, or requests have been served since @since_usec (qd_workers_get_usec). */
+/* A task waits, more queries run than there are cores, or requests came since @since_usec (qd_thread_get_coarse_usec). */
 gboolean qd_workers_is_crowded(QdWorkers *self, uint64_t since_usec);
-/* Monotonic, to some milliseconds. */
-uint64_t qd_workers_get_usec(void);
 /* Until this thread is done with its task the kernel shall treat it as a batch job: others go first. */
 void qd_workers_note_batch(void);
 /*

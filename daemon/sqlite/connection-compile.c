@@ -10,6 +10,7 @@
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/operation.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
@@ -295,10 +296,11 @@ vacuums(QdConnection *self, const QdCompiled *compiled)
     QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
     sqlite3_stmt *stmt = NULL;
     gboolean found = FALSE;
+    QdOperation op;
 
     if (sqlite3_prepare_v2(self->db, text, -1, &stmt, NULL) == SQLITE_OK)
-        while (!found && sqlite3_step(stmt) == SQLITE_ROW)
-            found = g_strcmp0((const char *) sqlite3_column_text(stmt, QD_EXPLAIN_OPCODE), "Vacuum") == 0;
+        while (!found && qd_operation_next(&op, stmt) == SQLITE_ROW)
+            found = qd_operation_is(&op, "Vacuum");
     (void) sqlite3_finalize(stmt);
     self->guard.policy = policy;
     return found;

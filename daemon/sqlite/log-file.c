@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "daemon/base/interrupt.h"
-#include "daemon/sqlite/page-ahead.h"
+#include "daemon/sqlite/database-file.h"
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
@@ -371,7 +371,7 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
     if ((flags & SQLITE_OPEN_WAL) == 0) {
         r = get_below()->xOpen(get_below(), name, file, flags, ret_flags);
         if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
-            qd_page_ahead_watch(file, get_below()->szOsFile);
+            qd_database_file_watch(file, get_below()->szOsFile);
         return r;
     }
 
@@ -399,7 +399,7 @@ register_vfs(void)
     log_vfs = *below;
     log_vfs.pNext = NULL;
     log_vfs.zName = VFS_NAME;
-    log_vfs.szOsFile = MAX((int) sizeof(LogFile), QD_PAGE_AHEAD_BYTES) + below->szOsFile;
+    log_vfs.szOsFile = MAX((int) sizeof(LogFile), QD_DATABASE_FILE_BYTES) + below->szOsFile;
     log_vfs.pAppData = below;
     log_vfs.xOpen = log_vfs_open;
     (void) sqlite3_vfs_register(&log_vfs, 0);

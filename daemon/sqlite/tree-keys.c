@@ -21,6 +21,7 @@ struct QdTreeKeys {
     const QdSnapshot *snapshot;
     guint depth; /* without the leaves */
     gboolean ended;
+    gint64 last; /* that was given */
     Level levels[MAX_DEPTH];
 };
 
@@ -56,6 +57,7 @@ qd_tree_keys_new(const QdSnapshot *snapshot, guint32 root)
     guint32 number = root;
 
     self->snapshot = snapshot;
+    self->last = G_MININT64;
     for (; self->depth < MAX_DEPTH; self->depth++) {
         Level *level = &self->levels[self->depth];
         QdPageCell cell;
@@ -131,6 +133,6 @@ qd_tree_keys_next(QdTreeKeys *self, guint64 n_bytes, gint64 *ret_last)
         return FALSE;
     for (guint64 passed = 0; passed < n_bytes && !self->ended; passed += self->snapshot->page_size)
         self->ended = !pass_leaf(self, &last);
-    *ret_last = self->ended ? G_MAXINT64 : last;
+    *ret_last = self->last = self->ended ? G_MAXINT64 : MAX(last, self->last); /* of a damaged tree keys may fall */
     return TRUE;
 }

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "daemon/sqlite/operation.h"
+
 #define N_BEFORE_ROW 3 /* of the packed statement */
 #define N_ADDED 3      /* operations before the row, and registers */
 #define LOW 1          /* registers */
@@ -19,12 +21,6 @@
 #define ROWID 3
 /* Of Gt: compares numbers, and jumps if one is NULL, which a rowid is not. */
 #define GT_FLAGS 0x53
-
-typedef struct Operation {
-    char *name; /* (owned) */
-    char *p4;   /* (owned) (nullable) */
-    int p[4];   /* p1 to p3, and p5 */
-} Operation;
 
 /* What a number means: r a register, 0 none of them; j an address; c the cursor; - a number that is the same. */
 typedef struct Known {
@@ -64,45 +60,34 @@ static const char *const functions[] = {
 static void
 operation_free(gpointer data)
 {
-    Operation *self = data;
+    QdOperation *self = data;
 
-    g_free(self->name);
-    g_free(self->p4);
+    g_free((char *) self->name);
+    g_free((char *) self->p4);
     g_free(self);
 }
 
+/* (nullable): copies of all. */
 static GPtrArray *
 read_operations(sqlite3_stmt *explain)
 {
     g_autoptr(GPtrArray) operations = g_ptr_array_new_with_free_func(operation_free);
+    QdOperation op;
     int r;
 
-    while ((r = sqlite3_step(explain)) == SQLITE_ROW) {
-        Operation *op = g_new0(Operation, 1);
-
-        op->name = g_strdup((const char *) sqlite3_column_text(explain, 1));
-        op->p4 = g_strdup((const char *) sqlite3_column_text(explain, 5));
-        for (int i = 0; i < 3; i++)
-            op->p[i] = sqlite3_column_int(explain, 2 + i);
-        op->p[3] = sqlite3_column_int(explain, 6);
-        g_ptr_array_add(operations, op);
-        if (op->name == NULL)
-            return NULL;
+    while ((r = qd_operation_next(&op, explain)) == SQLITE_ROW) {
+        op.name = g_strdup(op.name);
+        op.p4 = g_strdup(op.p4);
+        g_ptr_array_add(operations, g_memdup2(&op, sizeof op));
     }
     return r == SQLITE_DONE ? g_steal_pointer(&operations) : NULL;
 }
 
 /* NULL: there are not so many. */
-static const Operation *
+static const QdOperation *
 get(const GPtrArray *operations, guint i)
 {
     return i < operations->len ? operations->pdata[i] : NULL;
-}
-
-static gboolean
-is(const Operation *op, const char *name)
-{
-    return op != NULL && strcmp(op->name, name) == 0;
 }
 
 /* The packed statement ------------------------------------------------------------------------------------------------------ */
@@ -121,50 +106,38 @@ is_known_function(const char *p4, const char *packer)
     return FALSE;
 }
 
-/* A table of the main database: an index has a description of its keys in place of a number of columns. */
-static gboolean
-opens_table(const Operation *op)
-{
-    char *end = NULL;
-
-    if (!is(op, "OpenRead") || op->p[2] != 0 || op->p[3] != 0 || op->p[1] < 1 || op->p4 == NULL)
-        return FALSE;
-    (void) g_ascii_strtoull(op->p4, &end, 10);
-    return end != op->p4 && *end == '\0';
-}
-
 static guint
 count(const GPtrArray *operations, const char *name)
 {
     guint n = 0;
 
     for (guint i = 0; i < operations->len; i++)
-        n += is(operations->pdata[i], name) ? 1 : 0;
+        n += qd_operation_is(operations->pdata[i], name) ? 1 : 0;
     return n;
 }
 
 gboolean
 qd_range_proof_init(QdRangeProof *self, sqlite3_stmt *explain, const char *function)
 {
-    const Operation *opened;
+    const QdOperation *opened;
 
     *self = (QdRangeProof){ .operations = read_operations(explain) };
     if (self->operations == NULL)
         return FALSE;
     opened = get(self->operations, 1);
-    if (!is(get(self->operations, 0), "Init") || !opens_table(opened) || !is(get(self->operations, 2), "Rewind") ||
-        count(self->operations, "Next") != 1 || count(self->operations, "Transaction") != 1 ||
-        count(self->operations, "ResultRow") != 1)
+    if (!qd_operation_is(get(self->operations, 0), "Init") || !qd_operation_opens_table(opened) ||
+        !qd_operation_is(get(self->operations, 2), "Rewind") || count(self->operations, "Next") != 1 ||
+        count(self->operations, "Transaction") != 1 || count(self->operations, "ResultRow") != 1)
         return FALSE;
     for (guint i = 0; i < self->operations->len; i++) {
-        const Operation *op = self->operations->pdata[i];
+        const QdOperation *op = self->operations->pdata[i];
 
-        if (is(op, "Function") && !is_known_function(op->p4, function))
+        if (qd_operation_is(op, "Function") && !is_known_function(op->p4, function))
             return FALSE;
-        if (is(op, "Transaction"))
-            self->schema_version = (guint32) op->p[2];
+        if (qd_operation_is(op, "Transaction"))
+            self->schema_version = (guint32) op->p3;
     }
-    self->root = (guint32) opened->p[1];
+    self->root = (guint32) opened->p2;
     return TRUE;
 }
 
@@ -198,7 +171,7 @@ is_same_number(const Comparison *self, char kind, int plain, int ranged)
 }
 
 static gboolean
-is_same(const Comparison *self, const Operation *plain, const Operation *ranged)
+is_same(const Comparison *self, const QdOperation *plain, const QdOperation *ranged)
 {
     const Known *found = NULL;
 
@@ -206,41 +179,40 @@ is_same(const Comparison *self, const Operation *plain, const Operation *ranged)
         if (strcmp(plain->name, known[i].name) == 0)
             found = &known[i];
     if (found == NULL || strcmp(plain->name, ranged->name) != 0 || g_strcmp0(plain->p4, ranged->p4) != 0 ||
-        (plain->p[3] != ranged->p[3] && !is(plain, "Next"))) /* of Next: that a scan is counted */
+        (plain->p5 != ranged->p5 && !qd_operation_is(plain, "Next"))) /* of Next: that a scan is counted */
         return FALSE;
-    for (guint i = 0; i < 3; i++)
-        if (!is_same_number(self, found->numbers[i], plain->p[i], ranged->p[i]))
-            return FALSE;
-    return TRUE;
+    return is_same_number(self, found->numbers[0], plain->p1, ranged->p1) &&
+           is_same_number(self, found->numbers[1], plain->p2, ranged->p2) &&
+           is_same_number(self, found->numbers[2], plain->p3, ranged->p3);
 }
 
 /* What stands in place of Rewind. */
 static gboolean
 seeks(const Comparison *self, const GPtrArray *ranged, int high_parameter)
 {
-    const Operation *seek = get(ranged, 2);
-    const Operation *high = get(ranged, 3);
-    const Operation *rowid = get(ranged, 4);
-    const Operation *compare = get(ranged, 5);
+    const QdOperation *seek = get(ranged, 2);
+    const QdOperation *high = get(ranged, 3);
+    const QdOperation *rowid = get(ranged, 4);
+    const QdOperation *compare = get(ranged, 5);
     int end = self->next[1] + 1;
 
-    return is(seek, "SeekGE") && seek->p[0] == self->cursors[1] && seek->p[1] == end && seek->p[2] == LOW && is(high, "Variable") &&
-           high->p[0] == high_parameter && high->p[1] == HIGH && is(rowid, "Rowid") && rowid->p[0] == self->cursors[1] &&
-           rowid->p[1] == ROWID && is(compare, "Gt") && compare->p[0] == HIGH && compare->p[1] == end && compare->p[2] == ROWID &&
-           compare->p[3] == GT_FLAGS;
+    return qd_operation_is(seek, "SeekGE") && seek->p1 == self->cursors[1] && seek->p2 == end && seek->p3 == LOW &&
+           qd_operation_is(high, "Variable") && high->p1 == high_parameter && high->p2 == HIGH && qd_operation_is(rowid, "Rowid") &&
+           rowid->p1 == self->cursors[1] && rowid->p2 == ROWID && qd_operation_is(compare, "Gt") && compare->p1 == HIGH &&
+           compare->p2 == end && compare->p3 == ROWID && compare->p5 == GT_FLAGS;
 }
 
 static gboolean
 opens_same(const GPtrArray *plain, const GPtrArray *ranged, Comparison *ret)
 {
-    const Operation *a = get(plain, 1);
-    const Operation *b = get(ranged, 1);
+    const QdOperation *a = get(plain, 1);
+    const QdOperation *b = get(ranged, 1);
 
-    if (!is(get(ranged, 0), "Init") || !opens_table(b) || a->p[1] != b->p[1] || strcmp(a->p4, b->p4) != 0)
+    if (!qd_operation_is(get(ranged, 0), "Init") || !qd_operation_opens_table(b) || a->p2 != b->p2 || strcmp(a->p4, b->p4) != 0)
         return FALSE;
-    *ret = (Comparison){ .cursors = { a->p[0], b->p[0] } };
+    *ret = (Comparison){ .cursors = { a->p1, b->p1 } };
     for (guint i = 0; i < plain->len; i++)
-        if (is(plain->pdata[i], "Next"))
+        if (qd_operation_is(plain->pdata[i], "Next"))
             ret->next[0] = (int) i;
     ret->next[1] = ret->next[0] + N_ADDED;
     return TRUE;
@@ -250,18 +222,18 @@ opens_same(const GPtrArray *plain, const GPtrArray *ranged, Comparison *ret)
 static gboolean
 loops_same(const Comparison *self, const GPtrArray *plain, const GPtrArray *ranged)
 {
-    const Operation *rewind = get(plain, 2);
-    const Operation *a = get(plain, (guint) self->next[0]);
-    const Operation *b = get(ranged, (guint) self->next[1]);
+    const QdOperation *rewind = get(plain, 2);
+    const QdOperation *a = get(plain, (guint) self->next[0]);
+    const QdOperation *b = get(ranged, (guint) self->next[1]);
 
-    return is(b, "Next") && a->p[0] == self->cursors[0] && b->p[0] == self->cursors[1] && a->p[1] == N_BEFORE_ROW && b->p[1] == 4 &&
-           rewind->p[0] == self->cursors[0] && rewind->p[1] == self->next[0] + 1;
+    return qd_operation_is(b, "Next") && a->p1 == self->cursors[0] && b->p1 == self->cursors[1] && a->p2 == N_BEFORE_ROW &&
+           b->p2 == 4 && rewind->p1 == self->cursors[0] && rewind->p2 == self->next[0] + 1;
 }
 
 static gboolean
-is_lower_bound(const Operation *op, int parameter)
+is_lower_bound(const QdOperation *op, int parameter)
 {
-    return is(op, "Variable") && op->p[0] == parameter && op->p[1] == LOW;
+    return qd_operation_is(op, "Variable") && op->p1 == parameter && op->p2 == LOW;
 }
 
 gboolean
@@ -292,6 +264,7 @@ qd_range_proof_holds(const QdRangeProof *self, sqlite3_stmt *explain, int first_
         n_bounds++;
         k++;
     }
-    return n_bounds == 1 && k + 1 == ranged->len && is(ranged->pdata[k], "Goto") && ((Operation *) ranged->pdata[k])->p[1] == 1 &&
-           is(plain->pdata[plain->len - 1], "Goto") && ((Operation *) plain->pdata[plain->len - 1])->p[1] == 1;
+    return n_bounds == 1 && k + 1 == ranged->len && qd_operation_is(ranged->pdata[k], "Goto") &&
+           ((QdOperation *) ranged->pdata[k])->p2 == 1 && qd_operation_is(plain->pdata[plain->len - 1], "Goto") &&
+           ((QdOperation *) plain->pdata[plain->len - 1])->p2 == 1;
 }

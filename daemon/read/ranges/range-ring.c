@@ -10,7 +10,6 @@
 #include "daemon/base/thread.h"
 
 struct QdRangeRing {
-    gint ref_count;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     QdRange ranges[QD_RANGE_RING_N];
@@ -23,46 +22,30 @@ struct QdRangeRing {
     guint n_helpers;
 };
 
-static void
-ring_free(QdRangeRing *self)
+QdRangeRing *
+qd_range_ring_new(void)
+{
+    QdRangeRing *self = g_new0(QdRangeRing, 1);
+
+    pthread_mutex_init(&self->mutex, NULL);
+    qd_cond_init(&self->cond);
+    for (guint i = 0; i < QD_RANGE_RING_N; i++) {
+        self->ranges[i].rows = sqlite3_malloc64(QD_RANGE_BYTES);
+        if (self->ranges[i].rows == NULL)
+            return qd_range_ring_free(self);
+    }
+    return self;
+}
+
+QdRangeRing *
+qd_range_ring_free(QdRangeRing *self)
 {
     for (guint i = 0; i < QD_RANGE_RING_N; i++)
         sqlite3_free(self->ranges[i].rows);
     pthread_cond_destroy(&self->cond);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
-}
-
-QdRangeRing *
-qd_range_ring_new(void)
-{
-    QdRangeRing *self = g_new0(QdRangeRing, 1);
-
-    self->ref_count = 1;
-    pthread_mutex_init(&self->mutex, NULL);
-    qd_cond_init(&self->cond);
-    for (guint i = 0; i < QD_RANGE_RING_N; i++) {
-        self->ranges[i].rows = sqlite3_malloc64(QD_RANGE_BYTES);
-        if (self->ranges[i].rows == NULL) {
-            ring_free(self);
-            return NULL;
-        }
-    }
-    return self;
-}
-
-QdRangeRing *
-qd_range_ring_ref(QdRangeRing *self)
-{
-    g_atomic_int_inc(&self->ref_count);
-    return self;
-}
-
-void
-qd_range_ring_unref(QdRangeRing *self)
-{
-    if (g_atomic_int_dec_and_test(&self->ref_count))
-        ring_free(self);
+    return NULL;
 }
 
 /* Under the mutex. */

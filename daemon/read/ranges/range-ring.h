@@ -36,8 +36,7 @@ typedef struct QdRangeRing QdRangeRing;
 
 /* NULL: there is no memory. */
 QdRangeRing *qd_range_ring_new(void);
-QdRangeRing *qd_range_ring_ref(QdRangeRing *self);
-void qd_range_ring_unref(QdRangeRing *self);
+QdRangeRing *qd_range_ring_free(QdRangeRing *self);
 
 /* The runner. FALSE: there are as many as may be. */
 gboolean qd_range_ring_has_room(QdRangeRing *self);

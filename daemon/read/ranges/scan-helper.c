@@ -69,11 +69,8 @@ prepare(Helper *self)
     QdCompiled *compiled = qd_connection_compile(connection, share->text, share->n_text_bytes, QD_POLICY_READ, share->limits, NULL);
     const QdRanged *ranged;
 
-    if (compiled == NULL)
+    if (compiled == NULL || !qd_packing_find(connection, compiled, share->limits))
         return FALSE;
-    if (!compiled->wrapped.is_tried)
-        compiled->wrapped.stmt = qd_packing_prepare(connection, compiled, share->limits);
-    compiled->wrapped.is_tried = TRUE;
     ranged = qd_range_statement_find(connection, compiled, share->limits);
     if (ranged == NULL)
         return FALSE;
@@ -158,7 +155,13 @@ qd_scan_share_help(QdScanShare *share, QdScanLeaveFunc leave, void *data)
         }
         qd_range_ring_leave(share->ring);
     }
+    qd_scan_share_refuse(share);
+    return n_done;
+}
+
+void
+qd_scan_share_refuse(QdScanShare *share)
+{
     qd_range_ring_forget(share->ring);
     qd_scan_share_unref(share);
-    return n_done;
 }

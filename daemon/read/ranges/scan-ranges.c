@@ -87,7 +87,7 @@ qd_scan_share_unref(QdScanShare *self)
 {
     if (!g_atomic_int_dec_and_test(&self->ref_count))
         return;
-    qd_range_ring_unref(self->ring);
+    qd_range_ring_free(self->ring);
     qd_client_unref(self->client);
     g_free(self->text);
     g_free(self);
@@ -231,10 +231,8 @@ ask_for_help(QdScanRanges *self)
     if (self->keys == NULL || !qd_range_ring_ask(self->share->ring))
         return;
     g_atomic_int_inc(&self->share->ref_count);
-    if (self->help.func(self->help.data, self->share))
-        return;
-    qd_range_ring_forget(self->share->ring);
-    qd_scan_share_unref(self->share);
+    if (!self->help.func(self->help.data, self->share))
+        qd_scan_share_refuse(self->share);
 }
 
 /* Another thread has the first range. Returns: OK; INTERRUPT; ROW: the run executes the first range itself */

@@ -71,3 +71,5 @@ size_t qd_scan_ranges_get_row_size(const QdScanRanges *self);
  * Returns: how many ranges it has done
  */
 guint qd_scan_share_help(QdScanShare *share, QdScanLeaveFunc leave, void *data);
+/* Instead of that: no thread has come. Consumes @share. */
+void qd_scan_share_refuse(QdScanShare *share);

@@ -9,6 +9,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/name-set.h"
 #include "daemon/sqlite/guard/opened-tables.h"
+#include "daemon/sqlite/operation.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define RESERVED_PREFIX "queryd_"
@@ -158,22 +159,17 @@ check_tree(const QdGrants *self, GHashTable *roots, int database, int root, QdAc
 }
 
 static char *
-check_instruction(const QdGrants *self, GHashTable *roots, sqlite3_stmt *stmt)
+check_operation(const QdGrants *self, GHashTable *roots, const QdOperation *op)
 {
-    const char *opcode = (const char *) sqlite3_column_text(stmt, QD_EXPLAIN_OPCODE);
-    int p1 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 1);
-    int p2 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 2);
-    int p3 = sqlite3_column_int(stmt, QD_EXPLAIN_OPCODE + 3);
-
-    if (opcode == NULL || qd_names_have(denied_opcodes, G_N_ELEMENTS(denied_opcodes), opcode))
-        return refuse(self, "run such a statement (%s)", opcode != NULL ? opcode : "?");
-    if (g_str_equal(opcode, "OpenRead") || g_str_equal(opcode, "ReopenIdx"))
-        return check_tree(self, roots, p3, p2, QD_ACCESS_READ);
-    if (g_str_equal(opcode, "OpenWrite"))
-        return check_tree(self, roots, p3, p2, QD_ACCESS_WRITE);
-    if (g_str_equal(opcode, "Clear"))
-        return check_tree(self, roots, p2, p1, QD_ACCESS_WRITE);
-    if (g_str_equal(opcode, "VOpen") && self->is_unsure && !qd_access_has_all(self->access, QD_ACCESS_READ))
+    if (qd_names_have(denied_opcodes, G_N_ELEMENTS(denied_opcodes), op->name))
+        return refuse(self, "run such a statement (%s)", op->name);
+    if (qd_operation_is(op, "OpenRead") || qd_operation_is(op, "ReopenIdx"))
+        return check_tree(self, roots, op->p3, op->p2, QD_ACCESS_READ);
+    if (qd_operation_is(op, "OpenWrite"))
+        return check_tree(self, roots, op->p3, op->p2, QD_ACCESS_WRITE);
+    if (qd_operation_is(op, "Clear"))
+        return check_tree(self, roots, op->p2, op->p1, QD_ACCESS_WRITE);
+    if (qd_operation_is(op, "VOpen") && self->is_unsure && !qd_access_has_all(self->access, QD_ACCESS_READ))
         return refuse(self, "read virtual tables beside views, USING, NATURAL or FULL JOIN, or a table without a column");
     return NULL;
 }
@@ -186,12 +182,13 @@ qd_grants_check_program(const QdGrants *self, sqlite3 *db, const char *text, GEr
     g_autofree char *reason = NULL;
     g_autoptr(GHashTable) roots = qd_opened_tables_list_roots(db);
     sqlite3_stmt *stmt = NULL;
+    QdOperation op;
     int r = roots != NULL ? sqlite3_prepare_v2(db, explain, -1, &stmt, NULL) : SQLITE_ERROR;
 
     grants.is_unsure = grants.is_unsure || qd_opened_tables_are_hidden(text);
     if (r == SQLITE_OK)
-        while (reason == NULL && (r = sqlite3_step(stmt)) == SQLITE_ROW)
-            reason = check_instruction(&grants, roots, stmt);
+        while (reason == NULL && (r = qd_operation_next(&op, stmt)) == SQLITE_ROW)
+            reason = check_operation(&grants, roots, &op);
     if (reason == NULL && r != SQLITE_DONE)
         qd_sqlite_set_error(error, db, r, NULL, 0, NULL);
     (void) sqlite3_finalize(stmt);

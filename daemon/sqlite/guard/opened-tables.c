@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "daemon/sqlite/operation.h"
+
 static const char *const hiding_words[] = { "FULL", "NATURAL", "USING" };
 
 GHashTable *
@@ -64,20 +66,16 @@ find_hiding_view(sqlite3 *db, gboolean *ret_found)
 static int
 read_program(sqlite3_stmt *explain, GHashTable *roots, GPtrArray *tables, gboolean *ret_is_virtual)
 {
+    QdOperation op;
     int r;
 
-    while ((r = sqlite3_step(explain)) == SQLITE_ROW) {
-        const char *opcode = (const char *) sqlite3_column_text(explain, QD_EXPLAIN_OPCODE);
-        int root = sqlite3_column_int(explain, QD_EXPLAIN_OPCODE + 2);
-
-        if (opcode == NULL)
-            return SQLITE_NOMEM;
-        if (g_str_equal(opcode, "OpenRead") || g_str_equal(opcode, "ReopenIdx")) {
-            const char *table = g_hash_table_lookup(roots, GINT_TO_POINTER(root));
+    while ((r = qd_operation_next(&op, explain)) == SQLITE_ROW) {
+        if (qd_operation_is(&op, "OpenRead") || qd_operation_is(&op, "ReopenIdx")) {
+            const char *table = g_hash_table_lookup(roots, GINT_TO_POINTER(op.p2));
 
             g_ptr_array_add(tables, g_strdup(table != NULL ? table : QD_OPENED_ANY));
         }
-        *ret_is_virtual = *ret_is_virtual || g_str_equal(opcode, "VOpen");
+        *ret_is_virtual = *ret_is_virtual || qd_operation_is(&op, "VOpen");
     }
     return r == SQLITE_DONE ? SQLITE_OK : r;
 }

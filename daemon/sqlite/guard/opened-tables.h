@@ -10,8 +10,6 @@
 #include <glib.h>
 #include <sqlite3.h>
 
-#define QD_EXPLAIN_OPCODE 1 /* a column of EXPLAIN; P1, P2 and P3 follow */
-
 /* Page where it begins → name of the table, also of its indices. NULL: SQLite's error is in @db. */
 GHashTable *qd_opened_tables_list_roots(sqlite3 *db);
 

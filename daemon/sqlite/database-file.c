@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
+ * The methods of database files, over those of SQLite's VFS.
+ *
  * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
  * last one has the next one fetched into the cache. A scan takes 0.85 of the time. Any other page is fetched itself, whole, unless
  * it was asked for a short time ago. It is searched for a row then, by reads that each wait for the one before
  * (docs/decisions/sqlite-settings.md).
  */
-#include "daemon/sqlite/page-ahead.h"
+#include "daemon/sqlite/database-file.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -17,12 +19,12 @@
 #define N_RECENT 256
 #define MAX_SEARCHED_BYTES 4096
 
-typedef struct PageAhead {
+typedef struct Pages {
     sqlite3_int64 last;        /* where the last page that was asked for lies */
     uint32_t recent[N_RECENT]; /* pages out of sequence, each at its number modulo N_RECENT */
-} PageAhead;
+} Pages;
 
-_Static_assert(sizeof(PageAhead) + FILE_ALIGNMENT <= QD_PAGE_AHEAD_BYTES, "it is after the file of the VFS below");
+_Static_assert(sizeof(Pages) + FILE_ALIGNMENT <= QD_DATABASE_FILE_BYTES, "it is after the file of the VFS below");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
@@ -30,10 +32,10 @@ static sqlite3_io_methods database_methods;     /* the same, with a fetch of our
 static int n_file_bytes;
 
 /* After the file of the VFS below. */
-static PageAhead *
+static Pages *
 get_state(sqlite3_file *file)
 {
-    return (PageAhead *) ((char *) file + n_file_bytes);
+    return (Pages *) ((char *) file + n_file_bytes);
 }
 
 /* No access: the page may not be there. */
@@ -46,7 +48,7 @@ prefetch(const char *page, int n_bytes)
 
 /* FALSE: it is likely to be in the cache. */
 static int
-note_page(PageAhead *self, sqlite3_int64 offset, int n_bytes)
+note_page(Pages *self, sqlite3_int64 offset, int n_bytes)
 {
     uint32_t number = (uint32_t) (offset / n_bytes);
     uint32_t *slot = &self->recent[number % N_RECENT];
@@ -59,7 +61,7 @@ note_page(PageAhead *self, sqlite3_int64 offset, int n_bytes)
 static int
 database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret_data)
 {
-    PageAhead *self = get_state(file);
+    Pages *self = get_state(file);
     int r = below_methods->xFetch(file, offset, n_bytes, ret_data);
 
     if (r != SQLITE_OK || *ret_data == NULL)
@@ -95,7 +97,7 @@ database_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
 }
 
 void
-qd_page_ahead_watch(sqlite3_file *file, int n_bytes)
+qd_database_file_watch(sqlite3_file *file, int n_bytes)
 {
     pthread_mutex_lock(&mutex);
     if (below_methods == NULL && file->pMethods->iVersion >= 3) {
@@ -106,7 +108,7 @@ qd_page_ahead_watch(sqlite3_file *file, int n_bytes)
         below_methods = file->pMethods;
     }
     if (file->pMethods == below_methods) {
-        memset(get_state(file), 0, sizeof(PageAhead));
+        memset(get_state(file), 0, sizeof(Pages));
         file->pMethods = &database_methods;
     }
     pthread_mutex_unlock(&mutex);
