@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "daemon/read/bind.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/table-scan.h"
 #include "daemon/sqlite/operation.h"
@@ -199,11 +200,20 @@ read_program(sqlite3_stmt *explain, Program *ret_program)
     return r == SQLITE_DONE;
 }
 
+typedef struct Explaining {
+    QdConnection *connection;
+    const QdCompiled *compiled;
+    const QdLimits *limits;
+    const QwPageReader *values; /* (nullable) */
+} Explaining;
+
 static gboolean
-explain_text(QdConnection *connection, const char *text, const QdCompiled *compiled, const QdLimits *limits, Program *ret_program)
+explain_text(const Explaining *self, const char *text, Program *ret_program)
 {
-    sqlite3_stmt *explain = qd_connection_prepare(connection, text, compiled->policy, compiled->is_generated, limits);
-    gboolean ok = explain != NULL && read_program(explain, ret_program);
+    sqlite3_stmt *explain = qd_connection_prepare(self->connection, text, self->compiled->policy, self->compiled->is_generated,
+                                                  self->limits);
+    gboolean ok = explain != NULL && (self->values == NULL || qd_bind_first(explain, self->values, NULL)) &&
+                  read_program(explain, ret_program);
 
     (void) sqlite3_finalize(explain);
     return ok;
@@ -220,19 +230,25 @@ find_scan(QdConnection *connection, const char *text, const QdCompiled *compiled
     return program;
 }
 
-static sqlite3_stmt *
-prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+static gboolean
+makes_same(const Explaining *self, const char *wrapped_text)
 {
-    g_autofree char *plain_text = g_strdup_printf("EXPLAIN %s", compiled->text);
-    g_autofree char *text = qd_packing_write_text(compiled, "");
-    g_autofree char *wrapped_text = g_strconcat("EXPLAIN ", text, NULL);
+    g_autofree char *plain_text = g_strdup_printf("EXPLAIN %s", self->compiled->text);
     Program plain;
     Program wrapped;
 
-    if (!explain_text(connection, plain_text, compiled, limits, &plain) ||
-        !explain_text(connection, wrapped_text, compiled, limits, &wrapped))
-        return NULL;
-    if (!wrapped.packs || wrapped.sum != plain.sum)
+    return explain_text(self, plain_text, &plain) && explain_text(self, wrapped_text, &wrapped) && wrapped.packs &&
+           wrapped.sum == plain.sum;
+}
+
+static sqlite3_stmt *
+prepare_wrapped(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
+{
+    const Explaining explaining = { connection, compiled, limits, NULL };
+    g_autofree char *text = qd_packing_write_text(compiled, "");
+    g_autofree char *wrapped_text = g_strconcat("EXPLAIN ", text, NULL);
+
+    if (!makes_same(&explaining, wrapped_text))
         return NULL;
 
     g_free(compiled->wrapped.scan);
@@ -267,4 +283,14 @@ qd_packing_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *
         compiled->wrapped.stmt = prepare(connection, compiled, limits);
     compiled->wrapped.is_tried = TRUE;
     return compiled->wrapped.stmt != NULL;
+}
+
+gboolean
+qd_packing_holds(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits, const QwPageReader *values)
+{
+    const Explaining explaining = { connection, compiled, limits, values };
+    g_autofree char *text = qd_packing_write_text(compiled, "");
+    g_autofree char *wrapped_text = g_strconcat("EXPLAIN ", text, NULL);
+
+    return makes_same(&explaining, wrapped_text);
 }

@@ -14,6 +14,7 @@
 #include <glib.h>
 #include <sqlite3.h>
 
+#include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
 #include "daemon/sqlite/connection.h"
 
@@ -40,6 +41,17 @@ QdPacker *qd_packer_register(sqlite3 *db, GError **error);
  * Returns: FALSE when SQLite does not make the same of it
  */
 gboolean qd_packing_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+
+/**
+ * qd_packing_holds:
+ * @values: a row with those of the parameters
+ *
+ * SQLite compiles a statement with LIKE of a parameter again for each value, which may give it an index. The guard is set for
+ * packing.
+ *
+ * Returns: whether it makes the same of both statements with @values, too, by the schema of this moment
+ */
+gboolean qd_packing_holds(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits, const QwPageReader *values);
 
 /* (transfer full): the text of the packed statement. @tables: other common table expressions, or "" */
 char *qd_packing_write_text(const QdCompiled *compiled, const char *tables);

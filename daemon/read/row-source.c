@@ -198,7 +198,7 @@ try_ranges(QdRowSource *self, QwPageWriter *writer)
         wrapped->ranged.n_pauses--;
         return FALSE;
     }
-    program = wrapped->scan;
+    program = wrapped->by_values ? NULL : wrapped->scan;
     if ((program != NULL && (program->n_steps == 0 || wrapped->gives_most)) || !encode_parameters(self, &setup.parameters, &bytes))
         return FALSE;
     setup.bytes = bytes;
@@ -217,7 +217,7 @@ try_packing(QdRowSource *self, QwPageWriter *writer)
 {
     QdCompiled *compiled = self->compiled;
 
-    if (!qd_packing_find(self->reader->connection, self->compiled, self->limits))
+    if (compiled->wrapped.by_values || !qd_packing_find(self->reader->connection, self->compiled, self->limits))
         return FALSE;
 
     self->stmt = compiled->wrapped.stmt;
@@ -286,13 +286,17 @@ qd_row_source_begin_scan(QdRowSource *self, int r)
 gboolean
 qd_row_source_give_up_packing(QdRowSource *self, int r, QwPageWriter *writer, size_t used_before)
 {
+    gboolean by_values = (r == SQLITE_ROW || r == SQLITE_DONE) && self->ranges == NULL;
+
     if (!is_packed(self) || (r & 0xff) == SQLITE_INTERRUPT ||
         ((r == SQLITE_ROW || r == SQLITE_DONE) && sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 0) == 0))
         return FALSE;
 
     qd_row_source_drop_row(self, writer, used_before);
     end_packing(self);
-    qd_compiled_drop_wrapped(self->compiled);
+    self->compiled->wrapped.by_values = by_values;
+    if (!by_values)
+        qd_compiled_drop_wrapped(self->compiled);
     qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
     return TRUE;
 }

@@ -32,6 +32,7 @@ typedef struct QdWrapped {
     sqlite3_stmt *stmt;  /* (nullable) */
     gpointer scan;       /* (nullable) (owned): of its program: read/table-scan.h */
     gboolean is_tried;   /* whether it can be had has been looked at */
+    gboolean by_values;  /* SQLite compiles it again for other values of parameters: of use in ranges only */
     gboolean gives_much; /* some run of the statement gave a large result */
     gboolean gives_most; /* the last run, as far as it went, gave a good part of the rows of the table that it scans */
     QdRanged ranged;

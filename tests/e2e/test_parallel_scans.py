@@ -11,6 +11,8 @@ from wire_client import RemoteError
 N_ROWS = 120000
 NUMBERS = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {N_ROWS}) "
 FEW = "SELECT i, text FROM t WHERE upper(text) LIKE '%X77%' AND i % 3 = 1"
+BOUND = "SELECT i, ?3, text || ?1, k + ?6 FROM t WHERE upper(text) LIKE ?2 AND i % ?5 = 1 AND json_extract(j, '$.x') IS NOT ?4"
+VALUES = (["-é", "%X7%", b"\0blob", None, 3, 0.5], ["", "%X77%", 2**53 + 1, 5, 2, None], [1.25, "%", None, "5", 997, -1])
 ALL = "SELECT json_extract(j, '$.x'), upper(text) || substr(text, 3), i + 0 FROM t"
 
 
@@ -28,13 +30,13 @@ def n_helped(world):
     return world.stats()["scan_ranges_helped_total"]
 
 
-def fetch_helped(world, channel, what):
+def fetch_helped(world, channel, what, *rows):
     """Rows of a run with help. Where the processors are busy with other things there may be none for a while."""
     found = []
 
     def runs():
         before = n_helped(world)
-        found[:] = channel.fetch()
+        found[:] = channel.fetch(*rows)
         return n_helped(world) > before
     wait_until(runs, f"a helper takes part in {what}")
     return list(found)
@@ -48,6 +50,39 @@ def test_same_rows(world, sql):
         assert n_helped(world) == before and len(expected) > 100
     with world.prepare(sql, results="fresh") as channel:
         assert fetch_helped(world, channel, sql) == expected
+
+
+def test_same_rows_of_parameters(world):
+    """Each run has its own, of all types: also for the helper, whose statement is another connection's."""
+    with world.prepare(BOUND, results="fresh", max_rows=10 * N_ROWS) as channel:
+        expected = [channel.fetch(values) for values in VALUES]
+        assert all(len(rows) > 50 for rows in expected)
+    with world.prepare(BOUND, results="fresh") as channel:
+        for _ in range(2):
+            for values, rows in zip(VALUES, expected):
+                assert fetch_helped(world, channel, BOUND, values) == rows
+
+
+def test_an_index_that_a_value_decides_on(world):
+    """SQLite compiles LIKE of a parameter again for each value: to a search for a prefix, else to a scan."""
+    world.update("CREATE INDEX t_text ON t(text COLLATE NOCASE)")
+    patterns = ["%X77%", "77%", "%4%", "1234 %", "%", None]
+    with world.prepare("SELECT i, text FROM t WHERE text LIKE ?", results="fresh") as channel:
+        for pattern in patterns + patterns[::-1] + patterns:
+            literal = "NULL" if pattern is None else f"'{pattern}'"
+            with world.prepare(f"SELECT i, text FROM t WHERE text LIKE {literal}", results="fresh", max_rows=10 * N_ROWS) as plain:
+                assert channel.fetch([pattern]) == plain.fetch()
+
+
+def test_many_parameters(world):
+    """From the 32nd on SQLite takes the bounds of a range for values that it compiles the statement for."""
+    sql = "SELECT i FROM t WHERE text LIKE ?34 AND i NOT IN (" + ",".join(f"?{n}" for n in range(1, 34)) + ")"
+    values = [*range(1, 34), "%7"]
+    with world.prepare(sql, results="fresh", max_rows=10 * N_ROWS) as channel:
+        expected = channel.fetch(values)
+    with world.prepare(sql, results="fresh") as channel:
+        for _ in range(5):
+            assert channel.fetch(values) == expected
 
 
 def test_each_scan_is_one_state(world):

@@ -6,6 +6,7 @@
 #include "daemon/read/ranges/range-statement.h"
 
 #include "daemon/base/interrupt.h"
+#include "daemon/read/bind.h"
 #include "daemon/read/packing.h"
 
 /* Of the main database: a name for its page. */
@@ -67,34 +68,48 @@ write_range(QdConnection *connection, guint32 root, int first_parameter)
     return range;
 }
 
+/* (nullable) */
 static sqlite3_stmt *
-explain(QdConnection *connection, const QdCompiled *compiled, const char *range, const QdLimits *limits)
+explain(QdConnection *connection, const QdCompiled *compiled, const char *range, const QdLimits *limits, const QwPageReader *values)
 {
     g_autofree char *text = qd_packing_write_text(compiled, range);
     g_autofree char *explained = g_strconcat("EXPLAIN ", text, NULL);
+    sqlite3_stmt *stmt = qd_connection_prepare(connection, explained, compiled->policy, FALSE, limits);
 
-    return qd_connection_prepare(connection, explained, compiled->policy, FALSE, limits);
+    if (stmt == NULL || values == NULL || qd_bind_first(stmt, values, NULL))
+        return stmt;
+    (void) sqlite3_finalize(stmt);
+    return NULL;
+}
+
+/* @ret_range: (transfer full) (nullable): the table expression */
+static gboolean
+prove(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits, const QwPageReader *values, QdRangeProof *proof,
+      char **ret_range)
+{
+    int first_parameter = compiled->n_parameters + 1;
+    sqlite3_stmt *plain = explain(connection, compiled, "", limits, values);
+    sqlite3_stmt *ranged = NULL;
+    gboolean holds;
+
+    if (plain != NULL && qd_range_proof_init(proof, plain, QD_PACKING_FUNCTION))
+        *ret_range = write_range(connection, proof->root, first_parameter);
+    if (*ret_range != NULL)
+        ranged = explain(connection, compiled, *ret_range, limits, values);
+    holds = ranged != NULL && qd_range_proof_holds(proof, ranged, first_parameter);
+    (void) sqlite3_finalize(plain);
+    (void) sqlite3_finalize(ranged);
+    return holds;
 }
 
 static sqlite3_stmt *
 prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
-    int first_parameter = compiled->n_parameters + 1;
-    sqlite3_stmt *plain = explain(connection, compiled, "", limits);
     g_auto(QdRangeProof) proof = { 0 };
     g_autofree char *range = NULL;
     g_autofree char *text = NULL;
-    sqlite3_stmt *ranged = NULL;
-    gboolean holds;
 
-    if (plain != NULL && qd_range_proof_init(&proof, plain, QD_PACKING_FUNCTION))
-        range = write_range(connection, proof.root, first_parameter);
-    if (range != NULL)
-        ranged = explain(connection, compiled, range, limits);
-    holds = ranged != NULL && qd_range_proof_holds(&proof, ranged, first_parameter);
-    (void) sqlite3_finalize(plain);
-    (void) sqlite3_finalize(ranged);
-    if (!holds)
+    if (!prove(connection, compiled, limits, NULL, &proof, &range))
         return NULL;
     compiled->wrapped.ranged.root = proof.root;
     compiled->wrapped.ranged.schema_version = proof.schema_version;
@@ -118,4 +133,15 @@ qd_range_statement_find(QdConnection *connection, QdCompiled *compiled, const Qd
     }
     self->is_tried = !qd_interrupt_poll(); /* EXPLAIN may have been interrupted */
     return self->stmt != NULL ? self : NULL;
+}
+
+gboolean
+qd_range_statement_holds(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits, const QwPageReader *values)
+{
+    const QdRanged *self = &compiled->wrapped.ranged;
+    g_auto(QdRangeProof) proof = { 0 };
+    g_autofree char *range = NULL;
+
+    return qd_packing_holds(connection, compiled, limits, values) && prove(connection, compiled, limits, values, &proof, &range) &&
+           proof.root == self->root && proof.schema_version == self->schema_version;
 }

@@ -15,6 +15,7 @@
 #include <glib.h>
 #include <sqlite3.h>
 
+#include "client-lib/wire/wire-page-reader.h"
 #include "daemon/sqlite/connection.h"
 
 /* The two bounds of a range are the parameters after the statement's own. */
@@ -43,3 +44,7 @@ gboolean qd_range_proof_holds(const QdRangeProof *self, sqlite3_stmt *explain, i
  * Returns: (transfer none) (nullable): NULL: SQLite makes another program of it, or it is no such scan
  */
 const QdRanged *qd_range_statement_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits);
+
+/* With these values, too; see qd_packing_holds(). A transaction is open. */
+gboolean qd_range_statement_holds(QdConnection *connection, const QdCompiled *compiled, const QdLimits *limits,
+                                  const QwPageReader *values);

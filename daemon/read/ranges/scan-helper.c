@@ -5,7 +5,6 @@
  * It never fails: what it cannot do is left to the run.
  */
 #include "daemon/base/limits.h"
-#include "daemon/read/bind.h"
 #include "daemon/read/counting.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/packing.h"
@@ -74,10 +73,8 @@ prepare(Helper *self)
     ranged = qd_range_statement_find(connection, compiled, share->limits);
     if (ranged == NULL)
         return FALSE;
-    self->worker.stmt = ranged->stmt;
-    self->worker.n_parameters = compiled->n_parameters;
-    self->worker.n_columns = (uint32_t) compiled->n_columns;
-    return begin(self, ranged) && (share->parameters.data == NULL || qd_bind_first(ranged->stmt, &share->parameters, NULL));
+    return begin(self, ranged) &&
+           qd_range_worker_init(&self->worker, self->worker.reader, compiled, share->limits, &share->parameters);
 }
 
 static QdRange *

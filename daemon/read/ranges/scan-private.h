@@ -32,10 +32,18 @@ void qd_scan_share_unref(QdScanShare *self);
 /* A connection that executes ranges. */
 typedef struct QdRangeWorker {
     QdReader *reader;
-    sqlite3_stmt *stmt;
-    int n_parameters; /* the range's come after these */
-    uint32_t n_columns;
+    const QdCompiled *compiled;
+    const QdLimits *limits;
+    const QwPageReader *values; /* of the statement's parameters, or with data NULL: it has none */
+    sqlite3_stmt *stmt;         /* of @compiled, for a range */
 } QdRangeWorker;
+
+/*
+ * Binds @values to the statement that qd_range_statement_find() gave for @reader, in a transaction. FALSE: they do not fit, or it
+ * is not proven with them.
+ */
+gboolean qd_range_worker_init(QdRangeWorker *self, QdReader *reader, const QdCompiled *compiled, const QdLimits *limits,
+                              const QwPageReader *values);
 
 /* Binds the bounds of @range. */
 gboolean qd_range_worker_begin(const QdRangeWorker *self, const QdRange *range);

@@ -25,6 +25,8 @@
 #define MAX_RANGE_BYTES (G_GUINT64_CONSTANT(512) << 10)
 /* For the first range, when there is nothing else to do. A helper that takes longer has no core, mostly. */
 #define WAIT_USEC 1000
+/* From this one on SQLite takes all for one: the bounds, too, would make it compile the statement again for each range. */
+#define MAX_PARAMETERS 32
 
 struct QdScanRanges {
     QdScanShare *share; /* (owned reference) */
@@ -52,8 +54,41 @@ struct QdScanRanges {
 gboolean
 qd_range_worker_begin(const QdRangeWorker *self, const QdRange *range)
 {
-    return sqlite3_bind_int64(self->stmt, self->n_parameters + 1, range->first) == SQLITE_OK &&
-           sqlite3_bind_int64(self->stmt, self->n_parameters + 2, range->last) == SQLITE_OK;
+    return sqlite3_bind_int64(self->stmt, self->compiled->n_parameters + 1, range->first) == SQLITE_OK &&
+           sqlite3_bind_int64(self->stmt, self->compiled->n_parameters + 2, range->last) == SQLITE_OK;
+}
+
+/* SQLite compiles it again at its first step where a value decides on an index. No row is in the range of that step. */
+static gboolean
+is_proven_with_values(const QdRangeWorker *self)
+{
+    const QdRange nothing = { .first = 1, .last = 0 };
+    int r = qd_range_worker_begin(self, &nothing) ? sqlite3_step(self->stmt) : SQLITE_ERROR;
+
+    (void) sqlite3_reset(self->stmt);
+    if (r != SQLITE_DONE)
+        return FALSE;
+    if (sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_REPREPARE, 1) == 0)
+        return TRUE;
+    return self->compiled->n_parameters + QD_RANGE_N_PARAMETERS < MAX_PARAMETERS &&
+           qd_range_statement_holds(self->reader->connection, self->compiled, self->limits, self->values);
+}
+
+gboolean
+qd_range_worker_init(QdRangeWorker *self, QdReader *reader, const QdCompiled *compiled, const QdLimits *limits,
+                     const QwPageReader *values)
+{
+    QdGuard *guard = qd_connection_get_guard(reader->connection);
+    gboolean was_packing = guard->packing;
+    gboolean is_proven;
+
+    *self = (QdRangeWorker){ reader, compiled, limits, values, compiled->wrapped.ranged.stmt };
+    if (values->data == NULL)
+        return TRUE;
+    guard->packing = TRUE;
+    is_proven = qd_bind_first(self->stmt, values, NULL) && is_proven_with_values(self);
+    guard->packing = was_packing;
+    return is_proven;
 }
 
 int
@@ -65,7 +100,7 @@ qd_range_worker_run(const QdRangeWorker *self, QdRange *range)
 
     if (!qd_range_worker_begin(self, range))
         return SQLITE_ERROR;
-    qw_page_writer_init(&writer, range->rows, QD_RANGE_BYTES, self->n_columns);
+    qw_page_writer_init(&writer, range->rows, QD_RANGE_BYTES, (uint32_t) self->compiled->n_columns);
     qd_packer_begin(packer, &writer, 0);
     do
         r = sqlite3_step(self->stmt);
@@ -124,11 +159,11 @@ begin_ranges(QdScanRanges *self, const QdScanSetup *setup, const QdRanged *range
     if (qd_connection_get_schema_version(connection) != (gint64) ranged->schema_version || !qd_snapshot_begin(&self->snapshot))
         return FALSE;
     self->keys = qd_tree_keys_new(&self->snapshot, ranged->root);
-    if (self->keys == NULL || qd_tree_keys_guess_bytes(self->keys) < MIN_TABLE_BYTES ||
-        (setup->parameters.data != NULL && !qd_bind_first(ranged->stmt, &setup->parameters, NULL)))
+    if (self->keys == NULL || qd_tree_keys_guess_bytes(self->keys) < MIN_TABLE_BYTES)
         return FALSE;
     self->share = share_new(setup, &self->snapshot);
-    return self->share != NULL;
+    return self->share != NULL &&
+           qd_range_worker_init(&self->worker, setup->reader, setup->compiled, setup->limits, &self->share->parameters);
 }
 
 static gboolean
@@ -154,10 +189,6 @@ qd_scan_ranges_new(const QdScanSetup *setup)
     self->next_rowid = G_MININT64;
     self->range_bytes = FIRST_RANGE_BYTES;
     self->max_range_bytes = MAX_RANGE_BYTES;
-    self->worker = (QdRangeWorker){ .reader = setup->reader,
-                                    .stmt = ranged->stmt,
-                                    .n_parameters = setup->compiled->n_parameters,
-                                    .n_columns = (uint32_t) setup->compiled->n_columns };
     if (!qd_snapshot_prepare(&self->snapshot, db) || !qd_connection_begin(connection, NULL))
         return qd_scan_ranges_free(self);
     if (begin_ranges(self, setup, ranged))
@@ -172,12 +203,14 @@ qd_scan_ranges_free(QdScanRanges *self)
     if (self == NULL)
         return NULL;
 
+    if (self->worker.stmt != NULL) {
+        (void) sqlite3_reset(self->worker.stmt);
+        (void) sqlite3_clear_bindings(self->worker.stmt);
+    }
     if (self->share != NULL) {
         qd_range_ring_end(self->share->ring);
         qd_scan_share_unref(self->share);
     }
-    (void) sqlite3_reset(self->worker.stmt);
-    (void) sqlite3_clear_bindings(self->worker.stmt);
     qd_tree_keys_free(self->keys);
     g_clear_pointer(&self->bytes, g_bytes_unref);
     g_free(self);
