@@ -198,46 +198,51 @@ fetch_next(ChannelPeer *peer)
     channel_peer_fetch(peer, 3);
 }
 
-/* The request that came while the answer was made is found without an event, and waiting for another one is in vain. */
-static void
-test_linger(ChannelFixture *self, gconstpointer data)
+/* A request that came while the answer to the one before was made. */
+static ChannelPeer *
+fetch_twice(ChannelFixture *self, guint credit, guint n_yields)
 {
-    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+    ChannelPeer *peer = channel_peer_open(self, QUERY, 0);
 
-    if (g_get_num_processors() < 2) {
-        g_test_skip("no thread waits awake on a single core");
-        return;
-    }
     channel_peer_fetch(peer, 1);
     channel_fixture_settle(self);
-    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX - 1 };
+    peer->channel->spin = (QwSpin){ .credit = credit };
+    peer->channel->waits.n_yields = n_yields;
     channel_peer_hook_query(peer, fetch_next);
     channel_peer_fetch(peer, 2);
     channel_peer_event(peer, EPOLLIN);
     channel_peer_assert(peer, "R1/3 E1 R2/3 E2 R3/3 E3");
     channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
-    g_assert_cmpuint(peer->channel->spin.credit, ==, QW_SPIN_CREDIT_MAX / 2); /* one more, then half of that */
+    return peer;
+}
+
+static gboolean
+may_wait_awake(void)
+{
+    if (g_get_num_processors() >= 2)
+        return TRUE;
+    g_test_skip("no thread waits awake on a single core");
+    return FALSE;
+}
+
+/* It is found without an event, and waiting for another one is in vain. */
+static void
+test_linger(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = may_wait_awake() ? fetch_twice(self, QW_SPIN_CREDIT_MAX - 1, 0) : NULL;
+
+    if (peer != NULL) /* one more, then half of that */
+        g_assert_cmpuint(peer->channel->spin.credit, ==, QW_SPIN_CREDIT_MAX / 2);
 }
 
 /* With a client on the same core the wait leaves it to the client, until one is in vain. */
 static void
 test_linger_on_one_core(ChannelFixture *self, gconstpointer data)
 {
-    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, 0);
+    g_autoptr(ChannelPeer) peer = may_wait_awake() ? fetch_twice(self, QW_SPIN_CREDIT_MAX, 5) : NULL;
 
-    if (g_get_num_processors() < 2) {
-        g_test_skip("no thread waits awake on a single core");
+    if (peer == NULL)
         return;
-    }
-    channel_peer_fetch(peer, 1);
-    channel_fixture_settle(self);
-    peer->channel->spin = (QwSpin){ .credit = QW_SPIN_CREDIT_MAX };
-    peer->channel->waits.n_yields = 5;
-    channel_peer_hook_query(peer, fetch_next);
-    channel_peer_fetch(peer, 2);
-    channel_peer_event(peer, EPOLLIN);
-    channel_peer_assert(peer, "R1/3 E1 R2/3 E2 R3/3 E3");
-    channel_peer_assert_state(peer, QD_CHANNEL_IDLE);
     g_assert_cmpuint(peer->channel->waits.n_yields, ==, 0);
     g_assert_cmpuint(peer->channel->waits.n_awake, ==, 0);
 }
