@@ -14,6 +14,8 @@
 
 /* A look at the clock for so many characters or replacements. */
 #define PIECE 65536
+/* The fewest bytes that a search goes through at once. A sanitizer checks all of them at each match. */
+#define WINDOW_BYTES 65536
 
 /* https://www.sqlite.org/lang_corefunc.html#instr: positions in bytes for two BLOBs, else in characters, from 1. */
 static void
@@ -60,6 +62,18 @@ typedef struct Replacing {
     size_t n_pattern, n_replacement;
 } Replacing;
 
+/* The first match from @p on. (nullable) */
+static const char *
+find_next(const Replacing *self, const char *p)
+{
+    size_t step = MAX(WINDOW_BYTES, 4 * self->n_pattern); /* each search prepares the pattern */
+    const char *found = NULL;
+
+    for (; found == NULL && (size_t) (self->end - p) >= self->n_pattern; p += MIN(step, (size_t) (self->end - p)))
+        found = memmem(p, MIN((size_t) (self->end - p), step + self->n_pattern - 1), self->pattern, self->n_pattern);
+    return found;
+}
+
 /* How often the pattern is in the text. FALSE: the statement shall end, and the function has failed. */
 static gboolean
 count_matches(sqlite3_context *context, const Replacing *self, sqlite3_uint64 *ret_n)
@@ -69,7 +83,7 @@ count_matches(sqlite3_context *context, const Replacing *self, sqlite3_uint64 *r
     for (*ret_n = 0;; *ret_n += 1) {
         if (*ret_n % PIECE == 0 && qd_sql_is_interrupted(context))
             return FALSE;
-        p = memmem(p, (size_t) (self->end - p), self->pattern, self->n_pattern);
+        p = find_next(self, p);
         if (p == NULL)
             return TRUE;
         p += self->n_pattern;
@@ -81,7 +95,7 @@ static gboolean
 put_replaced(sqlite3_context *context, Replacing *self, char *out)
 {
     for (guint i = 0;; i++) {
-        const char *found = memmem(self->text, (size_t) (self->end - self->text), self->pattern, self->n_pattern);
+        const char *found = find_next(self, self->text);
         const char *stop = found != NULL ? found : self->end;
 
         if (i % PIECE == 0 && qd_sql_is_interrupted(context))

@@ -27,6 +27,26 @@ test_same(void)
     plain_close(&self);
 }
 
+/* A match at each place about the end of what is searched at once, of patterns of some lengths, one longer than that. */
+static void
+test_far_matches(void)
+{
+    static const guint n_pattern[] = { 1, 2, 7, 70000 };
+    Plain self;
+
+    plain_open(&self);
+    for (guint i = 0; i < G_N_ELEMENTS(n_pattern); i++)
+        for (guint place = 65536 - 9; place<65536 + 9; place += n_pattern[i]> 65536 ? 9 : 1) {
+            g_autofree char *sql = g_strdup_printf(
+                "WITH v(text, pattern) AS (SELECT printf('%%.*c%%.*c%%.*c', %u, 'a', %u, 'b', %u, "
+                "'c'), printf('%%.*c', %u, 'b')) SELECT hex(replace(text, pattern, 'xyz')) FROM v",
+                place, n_pattern[i], i % 2 == 0 ? 66000 : 1, n_pattern[i]);
+
+            plain_assert_same(&self, sql);
+        }
+    plain_close(&self);
+}
+
 static void
 test_interrupted(void)
 {
@@ -43,6 +63,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/linear/same", test_same);
+    g_test_add_func("/functions/linear/far-matches", test_far_matches);
     g_test_add_func("/functions/linear/interrupted", test_interrupted);
     return g_test_run();
 }
