@@ -22,6 +22,12 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
     qd_call_finish(call);
 }
 
+static gboolean
+tell(const QdWriteItem *item, const GError *error)
+{
+    return qd_call_tell(item->data, error);
+}
+
 gboolean
 qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error)
 {
@@ -73,6 +79,7 @@ qd_call_run_update(QdCall *call, GError **error)
         g_array_append_val(call->private->write_statements, write);
     }
     call->private->item.statements = call->private->write_statements;
+    call->private->item.tell = tell;
 }
 
 void

@@ -165,6 +165,12 @@ remove_bytes(QdChannel *self, gsize n)
     }
 }
 
+static void
+note_begun(QdChannel *self)
+{
+    __atomic_store_n(&self->input.n_begun_bytes, self->input.bytes->len + self->input.n_dropped, __ATOMIC_RELAXED);
+}
+
 /* More bytes have come, and are parsed. */
 static void
 note_progress(QdChannel *self)
@@ -173,6 +179,7 @@ note_progress(QdChannel *self)
     uint64_t usec = 0;
     QwHeader header;
 
+    note_begun(self);
     if (qd_channel_awaits_chunk(self) || get_n_missing(self, &header) > 0)
         usec = (uint64_t) g_get_monotonic_time();
     if (usec != before)
@@ -326,6 +333,7 @@ refuse_record(QdChannel *self, const QwHeader *header)
     self->input.n_dropped = header->size - self->input.bytes->len;
     qd_channel_add_request(self, header->kind, 0, header->serial, NULL, 0)->error = error;
     remove_bytes(self, self->input.bytes->len);
+    note_begun(self);
 }
 
 void

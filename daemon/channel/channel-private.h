@@ -123,6 +123,7 @@ typedef struct QdChannelInput {
     GByteArray *bytes;     /* of a record that is not whole yet */
     gboolean is_large;     /* more than the default page: their memory is given back when there are none */
     gsize n_dropped;       /* bytes to come, of a record that was refused */
+    gsize n_begun_bytes;   /* atomic: of both; others begin with a record. The interrupter reads it */
     uint64_t awaited_usec; /* atomic: when the last bytes of an unfinished request came; 0: none is awaited */
     QdChain chain;
     gboolean waits_for_room; /* the next record is a request, which waits for the end of those before it */
@@ -350,9 +351,16 @@ gboolean qd_channel_begin_early(QdChannel *self);
 void qd_channel_end_early(QdChannel *self);
 /* A QdRunTellFunc. @data: the channel */
 gboolean qd_channel_tell(void *data, const GError *error);
+/* The same of an update. FALSE also while one before it has no answer. */
+gboolean qd_channel_tell_write(const QdWriteItem *item, const GError *error);
+/* On the interrupter's thread, while the request in work or the update runs: for a CANCEL of it that no thread has read. */
+void qd_channel_look_for_cancel(QdChannel *self);
+gboolean qd_channel_finds_cancel(const QdWriteItem *item);
 /* After a fill: its request has its answer. Then qd_channel_end_told() ends it. */
 gboolean qd_channel_was_told(const QdChannel *self);
 void qd_channel_end_told(QdChannel *self);
+/* The next request is another one. */
+void qd_channel_forget_told(QdChannel *self);
 
 /* channel-wait.c */
 /* What to wait for besides a hang-up: requests, as long as there is room for them. */

@@ -102,12 +102,13 @@ peer_is_there(void *data)
     return self->input.peer != QD_PEER_GONE;
 }
 
-/* The same from the interrupter's thread, which only looks. */
+/* The same from the interrupter's thread, which reads nothing. */
 static gboolean
-peer_is_gone(const void *data)
+peer_is_gone(void *data)
 {
     struct pollfd pfd = { .fd = ((const QdChannel *) data)->fd };
 
+    qd_channel_look_for_cancel(data);
     return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0;
 }
 

@@ -177,6 +177,8 @@ write_new(QdChannel *channel, QdRequest *request)
     self->item.page_size = channel->page_size;
     self->item.done = on_written;
     self->item.peer_func = look_at_peer;
+    self->item.finds_cancel = qd_channel_finds_cancel;
+    self->item.tell = qd_channel_tell_write;
     self->item.data = self;
     if (request->cancelled) {
         qd_error_set(&self->item.outcome.error, QW_ERROR_CANCELLED, "request was cancelled");
@@ -304,6 +306,10 @@ put_next(QdChannel *self, QdChannelWrite *write)
 {
     uint32_t serial = write->request->serial;
 
+    if (write->item.told != NULL) {
+        qd_channel_forget_told(self);
+        return FALSE;
+    }
     if (write->item.outcome.error != NULL) {
         qd_channel_put_error(self, write->item.outcome.error, serial);
         if (qd_error_get_code(write->item.outcome.error) == QW_ERROR_TIMEOUT)

@@ -32,8 +32,8 @@ typedef enum QdRunStatus {
 
 /* Whether the peer is still there and wants the result; called from within a step, at most every 10 ms. */
 typedef gboolean (*QdRunPeerFunc)(void *data);
-/* Whether the peer has gone; called on the interrupter's thread while a fill runs. */
-typedef gboolean (*QdRunGoneFunc)(const void *data);
+/* Whether the peer has gone; called on the interrupter's thread while a fill runs. It may set QdRunOptions.cancelled. */
+typedef gboolean (*QdRunGoneFunc)(void *data);
 
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * @can_defer: no page has come out yet, so that the run can be started again later. */

@@ -80,15 +80,25 @@ fail_item(QdWriteItem *item, const GError *error)
         item->outcome.error = g_error_copy(error);
 }
 
+/* An item whose client has heard of its end has failed, also where it comes to a good end later. It does not run again. */
 static gboolean
 run_item(QdWriter *self, QdWriteItem *item, GError **error)
 {
-    gboolean ok;
+    gboolean ok = FALSE;
 
-    qd_write_watch_begin(self, item, FALSE);
-    ok = qd_write_item_execute(item, self->connection, self->config.limits, error);
-    qd_write_watch_end(self);
-    return ok;
+    if (item->told == NULL) {
+        qd_write_watch_begin(self, item, FALSE);
+        ok = qd_write_item_execute(item, self->connection, self->config.limits, error);
+        qd_write_watch_end(self);
+    }
+    if (item->told == NULL)
+        return ok;
+    if (ok && item->counts.session != NULL)
+        *item->counts.session = item->counts.before;
+    item->keeps = FALSE;
+    g_clear_error(error);
+    g_propagate_error(error, g_error_copy(item->told));
+    return FALSE;
 }
 
 /* One item without a group: in a transaction of its own, or in none when it is a VACUUM. */
@@ -295,7 +305,7 @@ execute_together(QdWriter *self, Group *group)
 static gboolean
 was_stopped(const QdWriteItem *item)
 {
-    return g_error_matches(item->outcome.error, QD_ERROR, QW_ERROR_TIMEOUT) ||
+    return item->told != NULL || g_error_matches(item->outcome.error, QD_ERROR, QW_ERROR_TIMEOUT) ||
            g_error_matches(item->outcome.error, QD_ERROR, QW_ERROR_CANCELLED);
 }
 

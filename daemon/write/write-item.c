@@ -45,6 +45,7 @@ void
 qd_write_item_clear(QdWriteItem *item)
 {
     g_clear_error(&item->outcome.error);
+    g_clear_error(&item->told);
     g_clear_pointer(&item->outcome.pages, g_array_unref);
     item->outcome.changed = qd_changes_free(item->outcome.changed);
 }
@@ -53,6 +54,7 @@ void
 qd_write_item_reset(QdWriteItem *item)
 {
     g_clear_error(&item->outcome.error);
+    g_clear_error(&item->told);
     g_array_set_size(item->outcome.pages, 0);
     qd_changes_clear(item->outcome.changed);
     *item = (QdWriteItem){ .page_size = QW_PAGE_SIZE_DEFAULT,

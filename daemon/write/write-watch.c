@@ -33,23 +33,31 @@ get_transaction_end(const QdWriteItem *item)
     return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
-/* Deadline and cancelling: @stop says which. */
-static void
-find_stop(QdWriteWatch *self, uint64_t now)
+/* Deadline and cancelling. TRUE: *@ret_end says which. Any thread. */
+static gboolean
+find_end(const QdWriteWatch *self, uint64_t now, GError **ret_end)
 {
     const QdWriteItem *item = self->item;
 
-    if (self->stop != NULL)
-        return;
     if (is_cancelled(item))
-        qd_error_set(&self->stop, QW_ERROR_CANCELLED, "update was cancelled");
+        qd_error_set(ret_end, QW_ERROR_CANCELLED, "update was cancelled");
     else if (now > get_transaction_end(item))
-        qd_limit_set_error(&self->stop, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
+        qd_limit_set_error(ret_end, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
                            "update took longer than its transaction may");
     else if (self->deadline_usec > 0 && now > self->deadline_usec)
-        qd_error_set(&self->stop, QW_ERROR_TIMEOUT,
+        qd_error_set(ret_end, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
                      item->times.timeout_msec);
+    else
+        return FALSE;
+    return TRUE;
+}
+
+static void
+find_stop(QdWriteWatch *self, uint64_t now)
+{
+    if (self->stop == NULL)
+        (void) find_end(self, now, &self->stop);
 }
 
 /* The item takes its time: those whose answers are out are left to others, and an item that waits hears of its own deadline.
@@ -103,10 +111,28 @@ on_progress(void *data)
 static gboolean
 item_is_over(void *data, uint64_t now)
 {
-    const QdWriteWatch *self = data;
+    QdWriteWatch *self = data;
 
+    if (self->item->finds_cancel != NULL && now >= self->cancel_check_usec) {
+        self->cancel_check_usec = now + PEER_CHECK_USEC;
+        if (self->item->finds_cancel(self->item))
+            g_atomic_int_set(&self->item->is_cancelled, TRUE);
+    }
     return now > get_transaction_end(self->item) || (self->deadline_usec > 0 && now > self->deadline_usec) ||
            is_cancelled(self->item);
+}
+
+/* On the interrupter's thread and under its lock: qd_write_watch_end() comes before or after all of it. */
+static void
+tell(void *data, uint64_t now)
+{
+    QdWriteWatch *self = data;
+    QdWriteItem *item = self->item;
+    g_autoptr(GError) error = NULL;
+
+    qd_workers_request_sweep(self->writer->config.workers); /* others' updates wait, and may be late, too */
+    if (item->tell != NULL && find_end(self, now, &error) && item->tell(item, error) && item->told == NULL)
+        item->told = g_steal_pointer(&error);
 }
 
 static uint64_t
@@ -132,6 +158,8 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
         .is_job = is_job,
         .deadline_usec = get_deadline(item),
     };
+    if (!item->runs_alone) /* as VACUUM, which commits by itself */
+        watch->watch.tell = tell;
     item->watch = watch;
     qd_evaluation_begin_watch(self->connection, &watch->watch);
     qd_connection_set_compile_end(self->connection, watch->deadline_usec, item->times.timeout_msec);

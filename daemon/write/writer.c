@@ -337,7 +337,7 @@ qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
     item->is_part = TRUE;
     if (qd_write_execute_in_savepoint(self, item) == QD_MEMBER_ENDED_TRANSACTION)
         qd_write_rollback(self);
-    else if (item->runs_alone)
+    else if (item->runs_alone && item->told == NULL)
         execute_bare(self, item);
     __atomic_add_fetch(&self->n_items, 1, __ATOMIC_RELAXED);
 }

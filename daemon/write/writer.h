@@ -103,9 +103,14 @@ struct QdWriteItem {
     const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
     /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
     void (*peer_func)(const QdWriteItem *item);
+    /* (nullable), both on the interrupter's thread, while it runs. Every 10 ms: whether its client has sent a CANCEL that nothing
+     * has read. And at each tick from 50 ms after its end: its client hears @error. TRUE: it has heard, and the item has failed. */
+    gboolean (*finds_cancel)(const QdWriteItem *item);
+    gboolean (*tell)(const QdWriteItem *item, const GError *error);
     QdWriteWatch *watch; /* (nullable) (not owned): while it runs: what may end it */
     gsize page_size;     /* of the pages of RETURNING rows */
 
+    GError *told;        /* (owned) (nullable): by tell(): nothing of the item is committed, also where it goes well */
     gboolean has_begun;  /* a statement was stepped */
     gboolean runs_alone; /* it has failed since its only statement cannot be in a transaction (VACUUM) or savepoint (SAVEPOINT) */
     gboolean keeps;      /* it has failed by OR FAIL: the rows before the one that failed stay */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/notify/changes.h"
+#include "daemon/write/writer-private.h"
 #include "tests/unit/write/writer-fixture.h"
 
 #define SLOW "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) INSERT INTO l SELECT max(x) FROM c"
@@ -16,6 +17,7 @@ typedef enum Fate {
     FAILS,
     ENDS_TRANSACTION,
     ENDS_TRANSACTION_ONCE, /* alone it goes well */
+    IS_TOLD,               /* its client has heard of its end; it goes well later */
 } Fate;
 
 typedef struct Letter {
@@ -48,6 +50,21 @@ tear_down(Fixture *self, gconstpointer data)
 }
 
 static gboolean
+hear(const QdWriteItem *item, const GError *error)
+{
+    return TRUE;
+}
+
+/* As the interrupter does it, while the item is in a call that takes long. */
+static void
+tell_end(QdWriteItem *item)
+{
+    item->tell = hear;
+    g_atomic_int_set(&item->is_cancelled, TRUE);
+    item->watch->watch.tell(item->watch, (uint64_t) g_get_monotonic_time());
+}
+
+static gboolean
 write_letter(QdConnection *connection, QdWriteItem *item, void *data, GError **error)
 {
     Letter *self = data;
@@ -58,6 +75,9 @@ write_letter(QdConnection *connection, QdWriteItem *item, void *data, GError **e
     if (self->cancels != NULL)
         g_atomic_int_set(self->cancels, TRUE);
     switch (self->fate) {
+    case IS_TOLD:
+        tell_end(item);
+        return TRUE;
     case GOES_WELL:
         return TRUE;
     case FAILS:
@@ -88,12 +108,13 @@ add_letter(Fixture *self, char letter, Fate fate)
     return member;
 }
 
-/* Members by their letters: they go well, but those before '!' fail, before '*' end the transaction, before '+' do so once. */
+/* Members by their letters: they go well, but those before '!' fail, before '*' end the transaction, before '+' do so once. The
+ * client of one before '?' hears of its end. */
 static void
 run_letters(Fixture *self, const char *letters)
 {
-    static const char signs[] = "!*+";
-    static const Fate fates[] = { FAILS, ENDS_TRANSACTION, ENDS_TRANSACTION_ONCE };
+    static const char signs[] = "!*+?";
+    static const Fate fates[] = { FAILS, ENDS_TRANSACTION, ENDS_TRANSACTION_ONCE, IS_TOLD };
 
     for (const char *p = letters; *p != '\0'; p++) {
         const char *sign = p[1] != '\0' ? strchr(signs, p[1]) : NULL;
@@ -133,6 +154,9 @@ static const Case cases[] = {
     { "offender-that-can-alone", "abc+d", "abcabcd", 3, 4 },
     { "two-offenders", "ab*cd*e", "ababcdcde", 3, 3 },
     { "failure-before-an-offender", "ab!c*d", "abcabcd", 2, 2 },
+    { "told-in-the-middle", "ab?c", "abc", 1, 2 },
+    { "told-before-an-offender", "ab?c*d", "abcacd", 2, 2 },
+    { "all-told", "a?b?", "ab", 0, 0 },
 };
 
 static void
@@ -230,6 +254,43 @@ test_keeps(Fixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->base.reader, "SELECT count(*) FROM t WHERE a IN (7, 8)"), ==, 2);
 }
 
+static void
+sql_tell_end(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    tell_end(sqlite3_user_data(context));
+    sqlite3_result_int(context, 5);
+}
+
+/* Nothing of a statement is left either, whether it would come to a good end or keep rows; the session has not counted it. */
+static void
+test_told_statements(Fixture *self, gconstpointer data)
+{
+    static const char *const texts[] = { "INSERT INTO t VALUES(tell_end())", "INSERT OR FAIL INTO t VALUES (7), (tell_end()), (1)",
+                                         "INSERT INTO t VALUES(tell_end()); INSERT INTO t VALUES(8)" };
+    sqlite3 *db = qd_connection_get_db(self->base.store.writer);
+
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_auto(GStrv) parts = g_strsplit(texts[i], "; ", 2);
+        WriterMember *before = writer_add_insert(&self->base, "t", (int) i * 10 + 1);
+        WriterMember *member = writer_add_member(&self->base, parts[0]);
+        WriterMember *after = writer_add_insert(&self->base, "t", (int) i * 10 + 2);
+        QdCounts counts = { .last_insert_rowid = 77 };
+
+        if (parts[1] != NULL)
+            writer_add_statement(member, parts[1]);
+        member->item.counts.session = &counts;
+        g_assert_cmpint(sqlite3_create_function(db, "tell_end", 0, SQLITE_UTF8, &member->item, sql_tell_end, NULL, NULL), ==,
+                        SQLITE_OK);
+        writer_run_group(&self->base);
+        writer_assert_committed(before);
+        writer_assert_failed(member, QW_ERROR_CANCELLED, "update was cancelled");
+        writer_assert_committed(after);
+        g_assert_cmpint(writer_count(&self->base, "t"), ==, 2 * (i + 1));
+        g_assert_cmpint(counts.last_insert_rowid, ==, 77);
+        g_ptr_array_set_size(self->base.members, 0);
+    }
+}
+
 /* Ends ------------------------------------------------------------------------------------------------------------------ */
 
 static int
@@ -311,6 +372,7 @@ main(int argc, char **argv)
     ADD("late-before", test_late_before);
     ADD("counts", test_counts);
     ADD("keeps", test_keeps);
+    ADD("told-statements", test_told_statements);
     ADD("commit-fails", test_commit_fails);
     ADD("most", test_most);
     ADD("put-off", test_put_off);
