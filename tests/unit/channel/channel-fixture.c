@@ -334,7 +334,7 @@ channel_peer_assert_state(const ChannelPeer *self, QdChannelState state)
 }
 
 static int
-on_trace(unsigned event, void *data, void *stmt, void *more)
+on_statement(unsigned event, void *data, void *stmt, void *more)
 {
     ChannelPeer *self = data;
     ChannelFunc hook = self->hook;
@@ -345,25 +345,31 @@ on_trace(unsigned event, void *data, void *stmt, void *more)
     return 0;
 }
 
-static void
-set_hook(ChannelPeer *self, QdConnection *connection, guint event, ChannelFunc func)
+/* Not of what the daemon asks for itself, as it does before it keeps a result that took long. */
+static int
+on_row(unsigned event, void *data, void *stmt, void *more)
 {
-    self->hook = func;
-    g_assert_cmpint(sqlite3_trace_v2(qd_connection_get_db(connection), event, on_trace, self), ==, SQLITE_OK);
+    ChannelPeer *self = data;
+
+    return self->channel->work.page != NULL ? on_statement(event, data, stmt, more) : 0;
 }
 
 void
 channel_peer_hook_query(ChannelPeer *self, ChannelFunc func)
 {
-    set_hook(self, self->channel->work.last_reader->connection, SQLITE_TRACE_ROW, func);
+    sqlite3 *db = qd_connection_get_db(self->channel->work.last_reader->connection);
+
+    self->hook = func;
+    g_assert_cmpint(sqlite3_trace_v2(db, SQLITE_TRACE_ROW, on_row, self), ==, SQLITE_OK);
 }
 
 void
 channel_peer_hook_update(ChannelPeer *self, ChannelFunc func)
 {
-    QdWriter *writer = self->fixture->engine.engine->context.writer;
+    sqlite3 *db = qd_connection_get_db(qd_writer_get_connection(self->fixture->engine.engine->context.writer));
 
-    set_hook(self, qd_writer_get_connection(writer), SQLITE_TRACE_PROFILE, func);
+    self->hook = func;
+    g_assert_cmpint(sqlite3_trace_v2(db, SQLITE_TRACE_PROFILE, on_statement, self), ==, SQLITE_OK);
 }
 
 void
