@@ -410,7 +410,7 @@ test_rest(Fixture *self, gconstpointer data)
     self->options.long_func = grant;
     self->options.rest_func = rest_for_long;
     self->options.func_data = self;
-    self->options.timeout_msec = 50;
+    self->options.timeout_msec = 400; /* time enough to be a long one, also beside other load */
     start(self, ROW_AND_ENDLESS);
     g_assert_cmpint(fill(self, SIZE_MAX), ==, QD_RUN_FAILED);
     g_assert_error(self->error, QD_ERROR, (gint) QW_ERROR_TIMEOUT);
