@@ -201,15 +201,15 @@ begins_from_few(QdGenerator *self, const GPtrArray *parts, const QdAlgebra *path
     return FALSE;
 }
 
-/* Whether a MINUS or filter among @parts names @variable alone of what they bind. */
+/* Whether a MINUS or filter that comes after the path at @index of @parts names @variable alone of what they bind. */
 static gboolean
-is_tested_alone(QdGenerator *self, const GPtrArray *parts, guint variable)
+is_tested_alone(QdGenerator *self, const GPtrArray *parts, guint index, guint variable)
 {
     QdVariableSet bound = { 0 };
 
     for (guint i = 0; i < parts->len; i++)
         qd_variable_set_add_all(&bound, self->arena, &((const QdAlgebra *) parts->pdata[i])->possible);
-    for (guint i = 0; i < parts->len; i++) {
+    for (guint i = index + 1; i < parts->len; i++) {
         const QdAlgebra *part = parts->pdata[i];
         QdVariableSet named = { 0 };
         gboolean others = FALSE;
@@ -229,7 +229,7 @@ is_tested_alone(QdGenerator *self, const GPtrArray *parts, guint variable)
 
 /*
  * Adds to @parts the nodes where a free path begins or ends if a condition tests these alone. So it is tested for each of them, and
- * before the path is searched, not for each pair.
+ * before the path is searched, not for each pair. They take the place of the path: what was written before it does not see them.
  */
 static void
 add_tested_ends(QdGenerator *self, GPtrArray *parts)
@@ -246,14 +246,14 @@ add_tested_ends(QdGenerator *self, GPtrArray *parts)
         ends[1] = &part->triple->o;
         for (guint j = 0; j < G_N_ELEMENTS(ends); j++) {
             guint variable = ends[j]->variable;
-            QdAlgebra *values = is_bound_beside(parts, variable) || !is_tested_alone(self, parts, variable) ||
+            QdAlgebra *values = is_bound_beside(parts, variable) || !is_tested_alone(self, parts, i, variable) ||
                                         begins_from_few(self, parts, part, ends[1 - j])
                                     ? NULL
                                     : qd_rewrite_list_ends(self, part->triple, variable);
 
             if (values == NULL)
                 continue;
-            g_ptr_array_insert(parts, 0, values);
+            g_ptr_array_insert(parts, (gint) i, values);
             return;
         }
     }
