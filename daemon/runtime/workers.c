@@ -340,12 +340,11 @@ qd_workers_request_look(QdWorkers *self)
 static void
 handle_event(QdWorkers *self, const struct epoll_event *event)
 {
-    eventfd_t ignored;
     uint64_t expirations;
 
-    if (event->data.u64 == TOKEN_QUEUE) {
-        (void) eventfd_read(self->queue_fd, &ignored);
-    } else if (event->data.u64 == TOKEN_TIMER) {
+    if (event->data.u64 == TOKEN_QUEUE) /* edge-triggered: each write is an event, whether the earlier ones were read or not */
+        return;
+    if (event->data.u64 == TOKEN_TIMER) {
         if (read(self->timer_fd, &expirations, sizeof expirations) > 0) {
             g_atomic_int_set(&self->sweep_is_due, FALSE);
             self->hooks.sweep_func(self->hooks.user_data);
@@ -355,18 +354,29 @@ handle_event(QdWorkers *self, const struct epoll_event *event)
     }
 }
 
-gboolean
-qd_workers_serve_event(QdWorkers *self, int timeout_msec)
+/* @ret_is_push: (out): it is the queue that has something */
+static gboolean
+serve_event(QdWorkers *self, int timeout_msec, gboolean *ret_is_push)
 {
     struct epoll_event event;
 
+    *ret_is_push = FALSE;
     if (epoll_wait(self->epoll_fd, &event, 1, timeout_msec) != 1)
         return FALSE;
 
     qd_thread_need_memory();
     handle_event(self, &event);
     qd_run_slot_set_batch(FALSE);
+    *ret_is_push = event.data.u64 == TOKEN_QUEUE;
     return TRUE;
+}
+
+gboolean
+qd_workers_serve_event(QdWorkers *self, int timeout_msec)
+{
+    gboolean is_push;
+
+    return serve_event(self, timeout_msec, &is_push);
 }
 
 gboolean
@@ -387,11 +397,15 @@ qd_workers_serve_task(QdWorkers *self)
     return TRUE;
 }
 
-/* Events and the queue take turns: scans that keep the queue full would keep every thread from ever reading a request. */
+/*
+ * Events and the queue take turns: scans that keep the queue full would keep every thread from ever reading a request. A thread
+ * that a push has woken has had its turn of events: it looks for no other one first.
+ */
 static void *
 worker_main(void *data)
 {
     QdWorkers *self = data;
+    gboolean is_push = FALSE;
 
     (void) pthread_setname_np(pthread_self(), "queryd-worker");
     pthread_mutex_lock(&self->mutex);
@@ -400,12 +414,13 @@ worker_main(void *data)
     while (!g_atomic_int_get(&self->stopping)) {
         __atomic_store_n(&self->last_progress_usec, (uint64_t) g_get_monotonic_time(), __ATOMIC_RELAXED);
         if (qd_workers_has_waiting(self)) {
-            gboolean served = qd_workers_serve_event(self, 0);
+            gboolean served = !is_push && qd_workers_serve_event(self, 0);
 
+            is_push = FALSE;
             if (qd_workers_serve_task(self) || served)
                 continue;
         }
-        (void) qd_workers_serve_event(self, -1);
+        (void) serve_event(self, -1, &is_push);
     }
     pthread_mutex_lock(&self->mutex);
     qd_run_slots_leave(&self->slots);
