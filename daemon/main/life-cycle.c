@@ -39,9 +39,11 @@ struct QdLifeCycle {
     LifeState state;
     int exit_code;
     gboolean cancelled;
+    guint64 active_usec;           /* monotonic: when something last began or ended */
+    guint64 idle_msec;             /* for which idle_source was started */
     sd_event_source *check_source; /* one look before the loop sleeps */
-    sd_event_source *idle_source;
-    sd_event_source *renew_source;
+    sd_event_source *idle_source;  /* (nullable): none waits */
+    sd_event_source *renew_source; /* (nullable): the same */
     sd_event_source *tick_source;
     sd_event_source *grace_source;
     sd_bus_slot *release_slot;
@@ -123,6 +125,24 @@ get_idle_exit_msec(const QdLifeCycle *self)
     return qd_limits_get(qd_engine_get_limits(self->service->engine), QD_LIMIT_IDLE_EXIT_MSEC);
 }
 
+static guint64
+get_idle_msec(const QdLifeCycle *self)
+{
+    guint64 msec = get_idle_exit_msec(self);
+
+    return msec > 0 ? msec : CHECK_IDLE_MSEC;
+}
+
+/* Activity does not move the timers: one that comes too early waits for the rest. */
+static gboolean
+wait_for_rest(const QdLifeCycle *self, sd_event_source *source, guint64 msec)
+{
+    guint64 end_usec = self->active_usec + msec * 1000;
+
+    return (guint64) g_get_monotonic_time() < end_usec && sd_event_source_set_time(source, end_usec) >= 0 &&
+           sd_event_source_set_enabled(source, SD_EVENT_ONESHOT) >= 0;
+}
+
 static void restart_idle_timer(QdLifeCycle *self);
 
 static void restart_renew_timer(QdLifeCycle *self);
@@ -132,10 +152,14 @@ on_quiet(sd_event_source *source, uint64_t usec, void *user_data)
 {
     QdLifeCycle *self = user_data;
 
-    if (self->state == LIFE_RUNNING && qd_engine_is_idle(self->service->engine))
-        qd_engine_renew(self->service->engine);
-    else
+    if (self->state == LIFE_RUNNING && wait_for_rest(self, source, RENEW_IDLE_MSEC))
+        return 0;
+    if (self->state != LIFE_RUNNING || !qd_engine_is_idle(self->service->engine)) {
         restart_renew_timer(self);
+        return 0;
+    }
+    self->renew_source = sd_event_source_disable_unref(self->renew_source);
+    qd_engine_renew(self->service->engine);
     return 0;
 }
 
@@ -153,10 +177,15 @@ on_idle(sd_event_source *source, uint64_t usec, void *user_data)
 {
     QdLifeCycle *self = user_data;
 
+    if (self->state == LIFE_RUNNING && wait_for_rest(self, source, get_idle_msec(self)))
+        return 0;
     /* The engine tells that channels are used, but only once a second: hence the second look here. */
-    if (self->state != LIFE_RUNNING || !is_idle(self))
+    if (self->state != LIFE_RUNNING || !is_idle(self)) {
         restart_idle_timer(self);
-    else if (!qd_engine_check_if_due(self->service->engine) && get_idle_exit_msec(self) > 0) /* a check's end wakes us again */
+        return 0;
+    }
+    self->idle_source = sd_event_source_disable_unref(self->idle_source);
+    if (!qd_engine_check_if_due(self->service->engine) && get_idle_exit_msec(self) > 0) /* a check's end wakes us again */
         begin_stop(self, "idle");
     return 0;
 }
@@ -164,12 +193,11 @@ on_idle(sd_event_source *source, uint64_t usec, void *user_data)
 static void
 restart_idle_timer(QdLifeCycle *self)
 {
-    guint64 idle_msec = get_idle_exit_msec(self) > 0 ? get_idle_exit_msec(self) : CHECK_IDLE_MSEC;
-
     self->idle_source = sd_event_source_disable_unref(self->idle_source);
+    self->idle_msec = get_idle_msec(self);
     if (self->state == LIFE_RUNNING)
-        (void) sd_event_add_time_relative(self->service->event, &self->idle_source, CLOCK_MONOTONIC, idle_msec * 1000, 0, on_idle,
-                                          self);
+        (void) sd_event_add_time_relative(self->service->event, &self->idle_source, CLOCK_MONOTONIC, self->idle_msec * 1000, 0,
+                                          on_idle, self);
 }
 
 static int
@@ -220,8 +248,15 @@ qd_life_cycle_free(QdLifeCycle *self)
 void
 qd_life_cycle_note_activity(QdLifeCycle *self)
 {
-    if (self != NULL && self->state != LIFE_ENDED)
-        (void) sd_event_source_set_enabled(self->check_source, SD_EVENT_ONESHOT);
+    if (self == NULL || self->state == LIFE_ENDED)
+        return;
+
+    self->active_usec = (guint64) g_get_monotonic_time();
+    /* Each call notes two activities. A look after each would be a turn of the loop, which makes both timers again. */
+    if (self->state == LIFE_RUNNING && self->idle_source != NULL && self->renew_source != NULL &&
+        self->idle_msec == get_idle_msec(self))
+        return;
+    (void) sd_event_source_set_enabled(self->check_source, SD_EVENT_ONESHOT);
 }
 
 static void

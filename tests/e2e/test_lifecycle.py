@@ -92,6 +92,18 @@ def test_idle_exit_loses_no_request(make_bus):
     assert bus.query("SELECT count(*) FROM t") == [(n_written,)]
 
 
+def test_idle_time_counts_from_the_last_call(make_bus):
+    """The timer is started once and not moved by calls: when it comes, it waits for the rest."""
+    bus = make_bus(limits={"idle_exit_ms": 1000})
+    bus.query("SELECT 1")
+    start = time.monotonic()
+    while time.monotonic() - start < 2.5:  # calls with pauses, in which the daemon has nothing to do
+        bus.query("SELECT 1")
+        GLib.usleep(100000)
+    assert bus.exits() == [] or SLOWER > 1
+    wait_until(lambda: bus.exits() == [0], "the idle exit")
+
+
 def test_idle_exit_does_not_wait_for_idle_channels(make_bus):
     bus = make_bus(limits={"idle_exit_ms": 100})
     channel = bus.prepare("SELECT 1")
