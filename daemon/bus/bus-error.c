@@ -31,9 +31,31 @@ find_noncharacter(const char *data, const char *end)
     return NULL;
 }
 
+/* Bytes from 0x01 to 0x7f alone: eight at once, as most texts are such. */
+static gboolean
+is_plain(const char *data, gsize n_bytes)
+{
+    const guint64 ones = G_GUINT64_CONSTANT(0x0101010101010101);
+    guint64 bad = 0;
+    gsize i = 0;
+
+    for (; i + sizeof bad <= n_bytes; i += sizeof bad) {
+        guint64 word;
+
+        memcpy(&word, data + i, sizeof word);
+        bad |= word | (word - ones); /* without a high bit, the difference has one where a byte is 0 */
+    }
+    for (; i < n_bytes; i++)
+        bad |= (guchar) data[i] | (guint64) ((guchar) data[i] - 1);
+    return (bad & (ones << 7)) == 0;
+}
+
 gboolean
 qd_bus_is_text(const char *data, gsize n_bytes)
 {
+    if (is_plain(data, n_bytes))
+        return TRUE;
+
     /* g_utf8_validate_len() also refuses a NUL within. */
     return g_utf8_validate_len(data, n_bytes, NULL) && find_noncharacter(data, data + n_bytes) == NULL;
 }

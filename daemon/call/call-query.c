@@ -98,8 +98,10 @@ qd_call_describe_columns(QdCall *call, const QdShape *shape)
 {
     g_array_set_size(call->result.columns, 0);
     for (guint i = 0; i < shape->n_columns; i++) {
-        QdCallColumn column = { .name = g_strdup(qd_shape_get_column_name(shape, i)),
-                                .decl_type = g_strdup(qd_shape_get_column_type(shape, i)) };
+        QdCallColumn column = { .name = g_strdup(qd_shape_get_column_name(shape, i)) };
+
+        if (!call->class->is_by_value) /* rows by value come with the names alone */
+            column.decl_type = g_strdup(qd_shape_get_column_type(shape, i));
 
         g_array_append_val(call->result.columns, column);
     }
@@ -128,41 +130,42 @@ check_row_size(const QdCall *call, gsize size, GError **error)
     return FALSE;
 }
 
-/* A page of its own for each fill; a row that is larger gets a larger one. */
+/* @buffer: of QW_PAGE_SIZE_DEFAULT bytes. A row that is larger gets a page of its own, @ret_large. */
 static QdRunStatus
-fill_page(const QdCall *call, QdRun *run, uint8_t **ret_data, QwPageWriter *page, GError **error)
+fill_page(const QdCall *call, QdRun *run, uint8_t *buffer, uint8_t **ret_large, QwPageWriter *page, GError **error)
 {
     QdRunStatus status;
 
-    *ret_data = g_malloc(QW_PAGE_SIZE_DEFAULT);
-    qw_page_writer_init(page, *ret_data, QW_PAGE_SIZE_DEFAULT, 0);
+    qw_page_writer_init(page, buffer, QW_PAGE_SIZE_DEFAULT, 0);
     status = qd_run_fill(run, page, SIZE_MAX, SLICE_USEC, error);
     if (status == QD_RUN_LARGE) {
         gsize size;
 
         if (!qd_run_get_row_size(run, QW_PAGE_SIZE_DEFAULT, &size, error) || !check_row_size(call, size, error))
             return QD_RUN_FAILED;
-        g_free(*ret_data);
-        *ret_data = g_malloc(size);
-        qw_page_writer_init(page, *ret_data, size, 0);
+        *ret_large = g_malloc(size);
+        qw_page_writer_init(page, *ret_large, size, 0);
         status = qd_run_fill(run, page, 0, SLICE_USEC, error);
     }
     return status;
 }
 
+/* The page is on the stack: each free() of a block of this size makes glibc sort all small blocks of the thread's arena. */
 gboolean
 qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error)
 {
+    uint8_t buffer[QW_PAGE_SIZE_DEFAULT];
+
     for (;;) {
-        g_autofree uint8_t *buffer = NULL;
+        g_autofree uint8_t *large = NULL;
         QwPageWriter page;
-        QdRunStatus status = fill_page(call, run, &buffer, &page, error);
+        QdRunStatus status = fill_page(call, run, buffer, &large, &page, error);
+        const uint8_t *body = (large != NULL ? large : buffer) + QW_HEADER_SIZE;
 
         call->private->deferred = status == QD_RUN_DEFERRED;
         if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)
             return FALSE;
-        if (page.n_rows > 0 &&
-            !func(call, buffer + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
+        if (page.n_rows > 0 && !func(call, body, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
             return FALSE;
         __atomic_store_n(&call->progress.rows_done, qd_run_get_n_rows(run), __ATOMIC_RELAXED);
         if (status == QD_RUN_DONE)

@@ -67,6 +67,27 @@ test_nul(void)
                     "b");
 }
 
+/* Texts are looked at eight bytes at a time. */
+static void
+test_bad_byte_at_each_place(void)
+{
+    static const char bad_bytes[] = { '\0', '\x80', '\xff' };
+
+    for (gsize n = 1; n <= 40; n++) {
+        g_autofree char *text = g_strnfill(n, 'a');
+
+        g_assert_true(qd_bus_is_text(text, n));
+        for (gsize i = 0; i < n; i++) {
+            for (gsize k = 0; k < sizeof bad_bytes; k++) {
+                text[i] = bad_bytes[k];
+                g_assert_false(qd_bus_is_text(text, n));
+            }
+            text[i] = i % 2 == 0 ? '\x01' : '\x7f';
+            g_assert_true(qd_bus_is_text(text, n));
+        }
+    }
+}
+
 static void
 test_return_error(void)
 {
@@ -91,6 +112,7 @@ main(int argc, char **argv)
     g_test_add_func("/bus/error/every-code-point", test_every_code_point);
     g_test_add_func("/bus/error/bad-bytes", test_bad_bytes);
     g_test_add_func("/bus/error/nul", test_nul);
+    g_test_add_func("/bus/error/bad-byte-at-each-place", test_bad_byte_at_each_place);
     g_test_add_func("/bus/error/return-error", test_return_error);
     return g_test_run();
 }
