@@ -96,11 +96,13 @@ def test_idle_time_counts_from_the_last_call(make_bus):
     """The timer is started once and not moved by calls: when it comes, it waits for the rest."""
     bus = make_bus(limits={"idle_exit_ms": 1000})
     bus.query("SELECT 1")
-    start = time.monotonic()
-    while time.monotonic() - start < 2.5:  # calls with pauses, in which the daemon has nothing to do
+    start = last = time.monotonic()
+    longest = 0
+    while last - start < 2.5:  # calls with pauses, in which the daemon has nothing to do
         bus.query("SELECT 1")
         GLib.usleep(100000)
-    assert bus.exits() == [] or SLOWER > 1
+        longest, last = max(longest, time.monotonic() - last), time.monotonic()
+    assert bus.exits() == [] or longest > 0.8  # on a machine that has no time for this
     wait_until(lambda: bus.exits() == [0], "the idle exit")
 
 
