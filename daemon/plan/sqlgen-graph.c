@@ -247,6 +247,31 @@ name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint varia
     return joined;
 }
 
+/* Whether a solution of @node needs a quad of the active graph, which is there then. */
+static gboolean
+needs_quad(const QdAlgebra *node)
+{
+    switch (node->kind) {
+    case QD_ALGEBRA_TRIPLE:
+        return TRUE;
+    case QD_ALGEBRA_JOIN:
+        for (guint i = 0; i < node->n_children; i++) {
+            if (needs_quad(node->children[i]))
+                return TRUE;
+        }
+        return FALSE;
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_FILTER:
+    case QD_ALGEBRA_EXTEND:
+    case QD_ALGEBRA_PROJECT:
+    case QD_ALGEBRA_DISTINCT:
+        return needs_quad(node->children[0]);
+    default:
+        return FALSE;
+    }
+}
+
 QdRelation *
 qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
@@ -257,6 +282,8 @@ qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
     if (node->node.kind == QD_NODE_VARIABLE)
         self->graph.variable = qd_ast_add_variable(self->ast, NULL);
     relation = qd_generator_generate(self, node->children[0], bound);
+    if (node->node.kind == QD_NODE_TERM && !needs_quad(node->children[0]))
+        relation = qd_generate_in_graph(self, relation);
     if (node->node.kind == QD_NODE_VARIABLE)
         relation = name_graph(self, relation, self->graph.variable, node->node.variable);
     self->graph = active;
