@@ -87,11 +87,12 @@ def test_many_parameters(world):
 
 def test_each_scan_is_one_state(world):
     ends = threading.Event()
+    may_update = threading.Semaphore(0)  # three for each scan: else the log may grow too large while a slow one reads
     n_updates = []
 
     def update():
         caller = world.caller()
-        while not ends.is_set():
+        while may_update.acquire() and not ends.is_set():
             caller.update(f"UPDATE t SET k = {len(n_updates) + 1} WHERE i % 100 = 7")
             n_updates.append(len(n_updates) + 1)
     writer = threading.Thread(target=update)
@@ -102,6 +103,7 @@ def test_each_scan_is_one_state(world):
         try:
             for _ in range(200):
                 n_before = len(n_updates)
+                may_update.release(3)
                 rows = channel.fetch()
                 assert len({k for k, _ in rows}) == 1 and n_before <= rows[0][0] <= len(n_updates) + 1
                 assert [i for _, i in rows] == list(range(7, N_ROWS, 100))
@@ -109,6 +111,7 @@ def test_each_scan_is_one_state(world):
                     break
         finally:
             ends.set()
+            may_update.release()
             writer.join()
         assert len(n_updates) > 1 and n_helped(world) > before
 
