@@ -184,6 +184,15 @@ def is_traced(pid):
     return True
 
 
+def has_ended(pid):
+    """Also when its tracer has not heard of that."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as stream:
+            return "\nState:\tZ" in stream.read()
+    except FileNotFoundError:
+        return True
+
+
 @contextlib.contextmanager
 def attached(trial, *options):
     """strace, from here to the end of the block or of the daemon."""
@@ -197,7 +206,13 @@ def attached(trial, *options):
     finally:
         with contextlib.suppress(ProcessLookupError):
             tracer.send_signal(signal.SIGINT)
-        tracer.wait(20 * SLOWER)
+        try:
+            tracer.wait(10 * SLOWER)
+        except subprocess.TimeoutExpired:  # it waits for the first thread of a daemon that ended, before that of another thread
+            if not has_ended(pid):
+                raise
+            tracer.kill()
+            tracer.wait()
 
 
 # --- a damaged store ------------------------------------------------------------------------------------------------------
