@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """From activation to exit: idle exit, draining, broken and missing directories, a full disk, a second daemon."""
+import contextlib
 import errno
 import glob
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -104,6 +106,27 @@ def test_idle_time_counts_from_the_last_call(make_bus):
         longest, last = max(longest, time.monotonic() - last), time.monotonic()
     assert bus.exits() == [] or longest > 0.8  # on a machine that has no time for this
     wait_until(lambda: bus.exits() == [0], "the idle exit")
+
+
+def test_the_end_after_a_rest_copies_the_log(make_bus):
+    """A copy of the database's file alone is whole then. The writer has closed its connection at the rest, which copies nothing."""
+    bus = make_bus(limits={"reader_idle_ms": 100})
+    bus.update("CREATE TABLE t(a)")
+    assert bus.query("SELECT * FROM t") == []
+    path = os.path.join(bus.store, "queryd.db")
+    fds = f"/proc/{bus.daemon_pid()}/fd"
+
+    def rests():
+        links = []
+        for fd in os.listdir(fds):
+            with contextlib.suppress(OSError):
+                links.append(os.readlink(os.path.join(fds, fd)))
+        return path + "-wal" not in links
+    wait_until(rests, "the writer's rest")
+    bus.stop_daemon()
+    assert not os.path.exists(path + "-wal")
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT count(*) FROM t").fetchone() == (0,)
 
 
 def test_idle_exit_does_not_wait_for_idle_channels(make_bus):
