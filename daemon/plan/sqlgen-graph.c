@@ -200,13 +200,8 @@ existence_condition(QdGenerator *self)
 QdRelation *
 qd_generate_in_graph(QdGenerator *self, QdRelation *relation)
 {
-    if (self->graph.kind == QD_NODE_VARIABLE)
-        return qd_relation_join(self, relation, generate_graphs(self, self->graph.variable));
-    if (self->graph.kind == QD_NODE_TERM) {
-        relation = qd_relation_copy(self, relation);
-        qd_relation_add_where(self, relation, existence_condition(self));
-    }
-    return relation;
+    return self->graph.kind == QD_NODE_VARIABLE ? qd_relation_join(self, relation, generate_graphs(self, self->graph.variable))
+                                                : relation;
 }
 
 QdRelation *
@@ -282,8 +277,10 @@ qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet 
     if (node->node.kind == QD_NODE_VARIABLE)
         self->graph.variable = qd_ast_add_variable(self->ast, NULL);
     relation = qd_generator_generate(self, node->children[0], bound);
-    if (node->node.kind == QD_NODE_TERM && !needs_quad(node->children[0]))
-        relation = qd_generate_in_graph(self, relation);
+    if (node->node.kind == QD_NODE_TERM && !needs_quad(node->children[0])) {
+        relation = qd_relation_copy(self, relation);
+        qd_relation_add_where(self, relation, existence_condition(self));
+    }
     if (node->node.kind == QD_NODE_VARIABLE)
         relation = name_graph(self, relation, self->graph.variable, node->node.variable);
     self->graph = active;

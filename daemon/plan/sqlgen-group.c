@@ -139,7 +139,7 @@ group_rows(QdGenerator *self, const QdAlgebra *node)
         (void) qd_relation_add(self, shape, qd_ast_add_variable(self->ast, NULL), qd_sql_fill(self->arena, "count(*)", NULL, 0));
     relation = qd_relation_seal_text(self, shape, qd_relation_write(self, shape, "SELECT", qd_sql_finish(&keys)),
                                      has_keys ? QD_SEAL_TABLE : QD_SEAL_PLAIN);
-    return self->graph.kind == QD_NODE_TERM ? qd_generate_in_graph(self, relation) : relation;
+    return relation;
 }
 
 QdRelation *

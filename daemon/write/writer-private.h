@@ -61,7 +61,6 @@ struct QdWriter {
     uint64_t n_items;    /* atomic */
     QdTask lead_task;
     gboolean synchronous_normal;
-    gboolean has_rested;  /* a connection of its own was closed before its end */
     gboolean is_spoilt;   /* the connection: the next update opens another one */
     gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
     QdCheckpointer *checkpointer;

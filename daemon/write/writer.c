@@ -58,8 +58,8 @@ qd_writer_free(QdWriter *self)
     if (self == NULL)
         return NULL;
 
-    /* the last connection that closes copies the log, but not at a rest: then the database has a guard */
-    if (self->connection == NULL && self->has_rested)
+    /* The last connection that closes copies the log. One that closed before, at a rest, say, did not: the database had a guard. */
+    if (self->connection == NULL && self->config.pool != NULL)
         (void) qd_write_ensure_connection(self, NULL);
     self->checkpointer = qd_checkpointer_free(self->checkpointer);
     qd_connection_free(self->connection);
@@ -533,7 +533,6 @@ qd_writer_rest(QdWriter *self)
         /* the log's file stays: on a full disk it could not be made again, and then reading would fail */
         (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
         qd_write_close_connection(self);
-        self->has_rested = TRUE;
     }
     pass_role(self);
     return TRUE;
