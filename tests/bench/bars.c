@@ -48,9 +48,9 @@ typedef struct Bar {
         "SQLite", "rate@1" \
     }
 
-#define TPCH(metric, limit)                                                                     \
-    {                                                                                           \
-        "SQL: " metric " to SQLite", "tpch", { "queryd", metric }, { "sqlite3", metric }, limit \
+#define TPCH(name, limit)                                                                           \
+    {                                                                                               \
+        "SQL: " name " to SQLite", "tpch", { "queryd and sqlite3", name ".ratio" }, { NULL }, limit \
     }
 #define TPCH_QUERY(name) TPCH("q" name, 1.1)
 

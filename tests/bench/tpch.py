@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Queries of TPC-H and star joins: tpch.py queryd|sqlite3 DATABASE SCALE. For tests/bench/group-tpch.c.
+"""Queries of TPC-H and star joins: tpch.py both DATABASE SCALE. For tests/bench/group-tpch.c.
 
-The daemon's tables are read by both: by the package queryd, and by the module sqlite3 with the defaults of SQLite.
+The daemon's tables are read by both: by the package queryd, and by the module sqlite3 with the defaults of SQLite. Each query runs
+in turns. A machine's speed can change by half within seconds: times of different seconds say little about the two.
 """
 import glob
-import hashlib
 import math
 import os
 import sqlite3
+import statistics
 import sys
 import time
 
@@ -17,6 +18,7 @@ from tpch_data import SCHEMA, Tables
 BUILD = os.environ.get("QUERYD_BUILD_DIR") or os.path.join(os.environ["QUERYD_SOURCE_ROOT"], "build")
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORDERS_AT_ONCE = 20_000
+N_PAIRS = 5
 
 
 def connect():
@@ -65,28 +67,51 @@ def normalise(value):
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def measure(connection):
-    checksum, tpch, star = hashlib.sha256(), [], []
+def run(connection, text):
+    start = time.perf_counter()
+    rows = connection.execute(text).fetchall()
+    msec = (time.perf_counter() - start) * 1e3
+    return msec, [tuple(map(normalise, row)) for row in rows]
+
+
+def measure_pairs(readers, text, n_pairs):
+    """Returns the times of both, a pair a line; who is first changes from pair to pair."""
+    pairs = []
+    for i in range(n_pairs):
+        results = [None, None]
+        for k in ((0, 1) if i % 2 == 0 else (1, 0)):
+            results[k] = run(readers[k], text)
+        if results[0][1] != results[1][1]:
+            print("their rows differ")  # no metric: the laboratory fails
+            sys.exit()
+        pairs.append((results[0][0], results[1][0]))
+    return pairs
+
+
+def say_mean(name, ratios):
+    print(f"{name}ratio\tx\t{math.exp(sum(map(math.log, ratios)) / len(ratios)):.4f}")
+
+
+def measure(readers, n_pairs):
+    tpch, star = [], []
     for path in sorted(glob.glob(os.path.join(HERE, "tpch", "*.sql"))):
         name = os.path.basename(path)[:-len(".sql")]
         with open(path, encoding="utf-8") as file:
-            text = file.read()
-        start = time.perf_counter()
-        rows = connection.execute(text).fetchall()
-        msec = (time.perf_counter() - start) * 1e3
-        print(f"{name}\tms\t{msec:.3f}")
-        (star if name.startswith("star") else tpch).append(msec)
-        checksum.update(repr([tuple(map(normalise, row)) for row in rows]).encode())
-    print(f"mean\tms\t{math.exp(sum(map(math.log, tpch)) / len(tpch)):.3f}")
-    print(f"star-mean\tms\t{math.exp(sum(map(math.log, star)) / len(star)):.3f}")
-    print(f"rows\tchecksum\t{int.from_bytes(checksum.digest()[:6], 'big')}")
+            pairs = measure_pairs(readers, file.read(), n_pairs)
+        for k, reader in enumerate(("queryd", "sqlite3")):
+            print(f"{name}.{reader}\tms\t{statistics.median(pair[k] for pair in pairs):.3f}")
+        ratio = statistics.median(own / other for own, other in pairs)
+        print(f"{name}.ratio\tx\t{ratio:.4f}")
+        (star if name.startswith("star") else tpch).append(ratio)
+    say_mean("mean.", tpch)
+    say_mean("star-mean.", star)
 
 
 def main():
-    module, database, scale = sys.argv[1], sys.argv[2], float(sys.argv[3])
+    database, scale = sys.argv[2], float(sys.argv[3])
     daemon = connect()
     fill(daemon, scale)
-    measure(daemon if module == "queryd" else sqlite3.connect(f"file:{database}?mode=ro", uri=True))
+    measure((daemon, sqlite3.connect(f"file:{database}?mode=ro", uri=True)), N_PAIRS)
 
 
 main()
