@@ -28,7 +28,7 @@ may_try_again(QueryChannel *self)
     if (self->awake_until_usec == 0) {
         if (!qw_spin_pays(&self->spin))
             return FALSE;
-        self->awake_until_usec = now_usec + QW_SPIN_USEC;
+        self->awake_until_usec = now_usec + (gint64) qw_spin_get_usec(&self->spin);
         return TRUE;
     }
     if (now_usec < self->awake_until_usec)

@@ -383,7 +383,7 @@ serve_request(QhttpQuick *self, char *data, gsize n_bytes)
 static ssize_t
 linger(QhttpQuick *self, char data[static REQUEST_BYTES_MAX + 1])
 {
-    gint64 end_usec = g_get_monotonic_time() + QW_SPIN_USEC;
+    gint64 end_usec = g_get_monotonic_time() + (gint64) qw_spin_get_usec(&self->spin);
     gint64 now_usec;
     ssize_t n;
 

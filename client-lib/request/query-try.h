@@ -21,7 +21,7 @@
  * @meanwhile: (nullable): called when the request has been sent, before the wait: for work that the answer does not need at once
  * @error: (nullable): location for an error; not set when @callback will be called
  *
- * As query_connection_query_async(), for a program that answers others. It waits awake for a moment, some 50 µs, as long as that
+ * As query_connection_query_async(), for a program that answers others. It waits awake for a moment, 50 to 200 µs, as long as that
  * has paid. A result that comes within it needs no task and no turn of the main loop. query_cursor_steal_fd() may give -1 for it.
  *
  * Returns: (transfer full) (nullable): a cursor before the first row; %NULL on error, and when @callback will be called, which gets

@@ -2,9 +2,9 @@
 /*
  * When waiting awake for the peer pays: the policy that client and daemon share. No I/O, no clock.
  *
- * Waking a sleeping core costs more than a small query (10-55 µs on virtual machines). A thread that waits awake, for
- * QW_SPIN_USEC at most, spares that when the peer answers in time from another core. On a shared core it only keeps the peer
- * from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
+ * Waking a sleeping core costs more than a small query (10-100 µs on virtual machines). A thread that waits awake, for as long
+ * as its last wait asleep took, spares that when the peer answers in time from another core. On a shared core it only keeps the
+ * peer from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
  * fails doubles the number of quick answers that the next try needs. A pause of the peer says nothing, and the answers before
  * it still count. Else a client of short bursts would sleep for ever once tries have failed beside other load.
  * Invariant: credit <= QW_SPIN_CREDIT_MAX; one quick answer more than `needed` starts a try.
@@ -14,10 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How long to wait awake. */
-#define QW_SPIN_USEC 50u
-/* An answer within this time, the waking of a core included, is one that waiting awake may catch. */
-#define QW_SPIN_QUICK_USEC 120u
+/* How long to wait awake: at least and at most. The peer may sleep at the first try, and has to be woken. */
+#define QW_SPIN_USEC_MIN 50u
+#define QW_SPIN_USEC_MAX 200u
+/* An answer within this time, the waking of two cores included, is one that waiting awake may catch. */
+#define QW_SPIN_QUICK_USEC 300u
 /* From this time on it was a pause, or other programs had the cores. */
 #define QW_SPIN_PAUSE_USEC 1000u
 #define QW_SPIN_CREDIT_MAX 4u
@@ -29,6 +30,7 @@ typedef struct QwSpin {
     uint16_t credit; /* misses in a row that are forgiven; 0: sleep at once */
     uint16_t quick;  /* quick answers in a row while asleep, but for pauses */
     uint16_t needed; /* so many make a try; 0 stands for QW_SPIN_NEEDED_MIN */
+    uint16_t usec;   /* the last quick answer took so long, asleep */
 } QwSpin;
 
 static inline bool
@@ -37,12 +39,21 @@ qw_spin_pays(const QwSpin *self)
     return self->credit > 0;
 }
 
+/* Returns: for how long to wait awake, in µs */
+static inline uint64_t
+qw_spin_get_usec(const QwSpin *self)
+{
+    if (self->usec < QW_SPIN_USEC_MIN)
+        return QW_SPIN_USEC_MIN;
+    return self->usec < QW_SPIN_USEC_MAX ? self->usec : QW_SPIN_USEC_MAX;
+}
+
 /* Whether what came while waiting awake counts as caught. sched_yield() may give the core to another program for milliseconds; a
  * sleeping thread would have been woken before. @end_usec: of the wait */
 static inline bool
 qw_spin_is_caught(uint64_t end_usec, uint64_t now_usec)
 {
-    return now_usec < end_usec + QW_SPIN_USEC;
+    return now_usec < end_usec + QW_SPIN_USEC_MIN;
 }
 
 /* The outcome of waiting awake. */
@@ -71,8 +82,12 @@ qw_spin_note_asleep(QwSpin *self, uint64_t waited_usec)
 
     if (waited_usec >= QW_SPIN_PAUSE_USEC)
         return;
-    self->quick = waited_usec <= QW_SPIN_QUICK_USEC ? (uint16_t) (self->quick + 1) : 0;
-    if (self->quick < needed)
+    if (waited_usec > QW_SPIN_QUICK_USEC) {
+        self->quick = 0;
+        return;
+    }
+    self->usec = (uint16_t) waited_usec;
+    if (++self->quick < needed)
         return;
 
     self->quick = 0;

@@ -194,7 +194,7 @@ channel_linger(QdChannel *self)
 {
     QdWorkers *workers = self->context->workers;
     uint64_t now = (uint64_t) g_get_monotonic_time();
-    uint64_t end_usec = now + QW_SPIN_USEC;
+    uint64_t end_usec = now + qw_spin_get_usec(&self->spin);
     gboolean is_caught;
 
     if (!qw_spin_pays(&self->spin) || self->input.peer != QD_PEER_TALKS || !qd_workers_begin_linger(workers)) {

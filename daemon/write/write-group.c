@@ -21,7 +21,7 @@
 /* A group grows for so long: a later member would make those in it wait. */
 #define GROUP_USEC 5000
 /* A group waits for those of the last one as long as its commit took, but between these. */
-#define LINGER_MIN_USEC QW_SPIN_USEC
+#define LINGER_MIN_USEC QW_SPIN_USEC_MIN
 #define LINGER_MAX_USEC 500u
 
 /* The members that run in one transaction, in the order in which they came. */

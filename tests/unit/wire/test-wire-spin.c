@@ -94,8 +94,24 @@ static void
 test_late_answer_is_not_caught(void)
 {
     g_assert_true(qw_spin_is_caught(1000, 900));
-    g_assert_true(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC - 1));
-    g_assert_false(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC));
+    g_assert_true(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC_MIN - 1));
+    g_assert_false(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC_MIN));
+}
+
+/* Where waking a core takes long, the peer's answer to the first try comes late, too. */
+static void
+test_lasts_as_long_as_the_last_wait(void)
+{
+    QwSpin spin = { 0 };
+
+    g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MIN);
+    qw_spin_note_asleep(&spin, QW_SPIN_USEC_MIN + 70);
+    g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MIN + 70);
+    qw_spin_note_asleep(&spin, QW_SPIN_QUICK_USEC);
+    g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MAX);
+    qw_spin_note_asleep(&spin, 1);
+    qw_spin_note_asleep(&spin, QW_SPIN_QUICK_USEC + 1);
+    g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MIN);
 }
 
 int
@@ -108,5 +124,6 @@ main(int argc, char **argv)
     g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
     g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
     g_test_add_func("/wire/spin/late-answer-is-not-caught", test_late_answer_is_not_caught);
+    g_test_add_func("/wire/spin/lasts-as-long-as-the-last-wait", test_lasts_as_long_as_the_last_wait);
     return g_test_run();
 }
