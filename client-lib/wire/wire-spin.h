@@ -3,7 +3,7 @@
  * When waiting awake for the peer pays: the policy that client and daemon share. No I/O, no clock.
  *
  * Waking a sleeping core costs more than a small query (10-100 µs on virtual machines). A thread that waits awake, for as long
- * as its last wait asleep took, spares that when the peer answers in time from another core. On a shared core it only keeps the
+ * as its waits asleep take, spares that when the peer answers in time from another core. On a shared core it only keeps the
  * peer from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
  * fails doubles the number of quick answers that the next try needs. A pause of the peer says nothing, and the answers before
  * it still count. Else a client of short bursts would sleep for ever once tries have failed beside other load.
@@ -19,6 +19,8 @@
 #define QW_SPIN_USEC_MAX 200u
 /* An answer within this time, the waking of two cores included, is one that waiting awake may catch. */
 #define QW_SPIN_QUICK_USEC 300u
+/* A slower one takes back so many quick ones. All of them would be too many: after tries that failed, 512 in a row never come. */
+#define QW_SPIN_SLOW_COST 8u
 /* From this time on it was a pause, or other programs had the cores. */
 #define QW_SPIN_PAUSE_USEC 1000u
 #define QW_SPIN_CREDIT_MAX 4u
@@ -28,9 +30,9 @@
 /* All zero: asleep, nothing known. */
 typedef struct QwSpin {
     uint16_t credit; /* misses in a row that are forgiven; 0: sleep at once */
-    uint16_t quick;  /* quick answers in a row while asleep, but for pauses */
+    uint16_t quick;  /* quick answers while asleep, less the slow ones' cost; pauses do not count */
     uint16_t needed; /* so many make a try; 0 stands for QW_SPIN_NEEDED_MIN */
-    uint16_t usec;   /* the last quick answer took so long, asleep */
+    uint16_t usec;   /* quick answers take so long, asleep; the longest one fades */
 } QwSpin;
 
 static inline bool
@@ -83,10 +85,12 @@ qw_spin_note_asleep(QwSpin *self, uint64_t waited_usec)
     if (waited_usec >= QW_SPIN_PAUSE_USEC)
         return;
     if (waited_usec > QW_SPIN_QUICK_USEC) {
-        self->quick = 0;
+        self->quick -= self->quick < QW_SPIN_SLOW_COST ? self->quick : QW_SPIN_SLOW_COST;
         return;
     }
-    self->usec = (uint16_t) waited_usec;
+    self->usec -= self->usec / 8;
+    if (self->usec < waited_usec)
+        self->usec = (uint16_t) waited_usec;
     if (++self->quick < needed)
         return;
 

@@ -100,7 +100,7 @@ test_late_answer_is_not_caught(void)
 
 /* Where waking a core takes long, the peer's answer to the first try comes late, too. */
 static void
-test_lasts_as_long_as_the_last_wait(void)
+test_lasts_as_long_as_waits_asleep(void)
 {
     QwSpin spin = { 0 };
 
@@ -109,9 +109,24 @@ test_lasts_as_long_as_the_last_wait(void)
     g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MIN + 70);
     qw_spin_note_asleep(&spin, QW_SPIN_QUICK_USEC);
     g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MAX);
-    qw_spin_note_asleep(&spin, 1);
+    for (guint i = 0; i < 30; i++)
+        qw_spin_note_asleep(&spin, 1);
     qw_spin_note_asleep(&spin, QW_SPIN_QUICK_USEC + 1);
     g_assert_cmpuint(qw_spin_get_usec(&spin), ==, QW_SPIN_USEC_MIN);
+}
+
+/* Of a hundred answers one is slow: a try that needs 512 quick ones comes all the same. */
+static void
+test_few_slow_answers_do_not_prevent_a_try(void)
+{
+    QwSpin spin = { .needed = QW_SPIN_NEEDED_MAX };
+    guint n = 0;
+
+    while (!qw_spin_pays(&spin)) {
+        qw_spin_note_asleep(&spin, ++n % 100 == 0 ? QW_SPIN_QUICK_USEC + 1 : QW_SPIN_QUICK_USEC);
+        g_assert_cmpuint(n, <, 2 * QW_SPIN_NEEDED_MAX);
+    }
+    g_assert_cmpuint(n, >, QW_SPIN_NEEDED_MAX);
 }
 
 int
@@ -124,6 +139,7 @@ main(int argc, char **argv)
     g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
     g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
     g_test_add_func("/wire/spin/late-answer-is-not-caught", test_late_answer_is_not_caught);
-    g_test_add_func("/wire/spin/lasts-as-long-as-the-last-wait", test_lasts_as_long_as_the_last_wait);
+    g_test_add_func("/wire/spin/lasts-as-long-as-waits-asleep", test_lasts_as_long_as_waits_asleep);
+    g_test_add_func("/wire/spin/few-slow-answers-do-not-prevent-a-try", test_few_slow_answers_do_not_prevent_a_try);
     return g_test_run();
 }
