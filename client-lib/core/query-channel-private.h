@@ -19,6 +19,7 @@ struct QueryChannel {
     GBytes *key;
     QuerySchema *schema;
     gboolean is_wanted; /* `key`, by a statement object */
+    gboolean was_ended; /* the last error was a deadline or a CANCEL */
 
     GQueue outgoing; /* of Outgoing */
     GByteArray *out; /* encoded, not yet sent from out_sent on */

@@ -158,5 +158,8 @@ GSource *query_channel_create_source(QueryChannel *self, QueryIo want, GCancella
 /* Every answer has been read, every request sent. Looks at the channel only: the next send tells whether the daemon is there. */
 gboolean query_channel_is_idle(const QueryChannel *self);
 
-/* The same, and asks the socket: FALSE when the daemon hung up or sent something unasked; no request can use the channel then. */
+/* A deadline or a CANCEL has ended its last request. The daemon's thread may not have come back from it: a later request waits. */
+gboolean query_channel_was_ended(const QueryChannel *self);
+
+/* Is it idle? And asks the socket: FALSE when the daemon hung up or sent something unasked; no request can use the channel then. */
 gboolean query_channel_is_quiet(QueryChannel *self);

@@ -182,7 +182,8 @@ query_pipeline_new(QueryChannel *channel, const QueryPipelineFuncs *funcs)
 gboolean
 query_pipeline_fits(const QueryPipeline *self, GTask *task)
 {
-    return self->channel != NULL && self->failure == NULL && g_task_get_context(task) == self->context;
+    return self->channel != NULL && self->failure == NULL && !query_channel_was_ended(self->channel) &&
+           g_task_get_context(task) == self->context;
 }
 
 void

@@ -26,7 +26,7 @@ typedef struct QueryPipelineFuncs {
 /* @channel: (transfer full): idle, with the statement prepared. In the thread-default main context of the caller. */
 QueryPipeline *query_pipeline_new(QueryChannel *channel, const QueryPipelineFuncs *funcs);
 
-/* Whether @task completes in the context in which the answers are read. */
+/* Whether it takes more, and @task completes in the context in which the answers are read. */
 gboolean query_pipeline_fits(const QueryPipeline *self, GTask *task);
 
 /**

@@ -132,7 +132,8 @@ give(QueryPool *self, QueryChannel *channel, gboolean is_wanted)
 
     is_wanted = is_wanted && count_idle(self, TRUE) < QUERY_POOL_MAX_WANTED;
     query_channel_set_wanted(channel, is_wanted);
-    if ((is_wanted || count_idle(self, FALSE) < QUERY_POOL_MAX_CHANNELS) && query_channel_get_transport(channel) == self->transport)
+    if ((is_wanted || count_idle(self, FALSE) < QUERY_POOL_MAX_CHANNELS) &&
+        query_channel_get_transport(channel) == self->transport && !query_channel_was_ended(channel))
         g_ptr_array_add(self->idle, g_steal_pointer(&owned));
     query_held_notify(); /* also of one that is closed */
 }

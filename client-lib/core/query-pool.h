@@ -60,7 +60,7 @@ void query_pool_unwant(QueryPool *self, GBytes *key);
  * query_pool_give:
  * @channel: (transfer full) (nullable): a channel without outstanding requests; NULL: the request had none
  *
- * Keeps an idle channel, or closes it when there are enough.
+ * Keeps an idle channel. Closes it when there are enough, or when a deadline or a CANCEL has ended its last request.
  */
 void query_pool_give(QueryPool *self, QueryChannel *channel);
 

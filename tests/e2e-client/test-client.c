@@ -439,6 +439,32 @@ test_management(void)
     g_assert_nonnull(error);
 }
 
+/*
+ * matchinfo() of FTS4 takes some two seconds, and nothing ends it. The daemon closes the channel half a second after the deadline,
+ * with what was asked there next: that query failed, since "the daemon went away".
+ */
+static void
+test_query_after_stuck_call(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(GString) text = g_string_new("SELECT length(matchinfo(stuck, 's')) FROM stuck WHERE stuck MATCH 'a");
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GError) error = NULL;
+
+    client_execute(connection, "CREATE VIRTUAL TABLE stuck USING fts4(text)");
+    client_execute(connection, "INSERT INTO stuck VALUES (replace(hex(zeroblob(500)), '0', 'a '))");
+    for (guint i = 1; i < 900; i++)
+        g_string_append(text, " OR a");
+    g_string_append_c(text, '\'');
+    query_connection_set_timeout_msec(connection, 300);
+    cursor = query_connection_query(connection, SQL, text->str, NULL, NULL, &error);
+    g_assert_null(cursor);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT);
+    query_connection_set_timeout_msec(connection, QUERY_TIMEOUT_NONE);
+    g_assert_cmpint(client_query_number(connection, "SELECT 7"), ==, 7);
+    client_execute(connection, "DROP TABLE stuck");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -460,6 +486,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/threads", test_threads);
     g_test_add_func("/client-e2e/transports", test_transports);
     g_test_add_func("/client-e2e/timeout", test_timeout);
+    g_test_add_func("/client-e2e/query-after-stuck-call", test_query_after_stuck_call);
     g_test_add_func("/client-e2e/management", test_management);
     status = g_test_run();
     private_bus_free(bus);
