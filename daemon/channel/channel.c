@@ -182,7 +182,8 @@ wait_for_core(QdChannel *self, uint64_t end_usec)
     do {
         (void) sched_yield();
         qd_channel_read(self);
-    } while (!qd_channel_has_input(self) && (uint64_t) g_get_monotonic_time() < end_usec);
+    } while (!qd_channel_has_input(self) && !qd_workers_has_waiting(self->context->workers) &&
+             (uint64_t) g_get_monotonic_time() < end_usec);
 }
 
 /*

@@ -74,44 +74,43 @@ def run(connection, text):
     return msec, [tuple(map(normalise, row)) for row in rows]
 
 
-def measure_pairs(readers, text, n_pairs):
-    """Returns the times of both, a pair a line; who is first changes from pair to pair."""
-    pairs = []
-    for i in range(n_pairs):
-        results = [None, None]
-        for k in ((0, 1) if i % 2 == 0 else (1, 0)):
-            results[k] = run(readers[k], text)
-        if results[0][1] != results[1][1]:
-            print("their rows differ")  # no metric: the laboratory fails
+def measure_pairs(daemon, sqlite, name, text):
+    """Pairs of times; who is first changes from pair to pair."""
+    for i in range(N_PAIRS):
+        if i % 2 == 0:
+            (own, rows), (other, expected) = run(daemon, text), run(sqlite, text)
+        else:
+            (other, expected), (own, rows) = run(sqlite, text), run(daemon, text)
+        if rows != expected:
+            print(f"{name}: their rows differ")  # no metric: the laboratory fails
             sys.exit()
-        pairs.append((results[0][0], results[1][0]))
-    return pairs
+        yield own, other
 
 
 def say_mean(name, ratios):
-    print(f"{name}ratio\tx\t{math.exp(sum(map(math.log, ratios)) / len(ratios)):.4f}")
+    print(f"{name}.ratio\tx\t{math.exp(sum(map(math.log, ratios)) / len(ratios)):.4f}")
 
 
-def measure(readers, n_pairs):
+def measure(daemon, sqlite):
     tpch, star = [], []
     for path in sorted(glob.glob(os.path.join(HERE, "tpch", "*.sql"))):
         name = os.path.basename(path)[:-len(".sql")]
         with open(path, encoding="utf-8") as file:
-            pairs = measure_pairs(readers, file.read(), n_pairs)
-        for k, reader in enumerate(("queryd", "sqlite3")):
-            print(f"{name}.{reader}\tms\t{statistics.median(pair[k] for pair in pairs):.3f}")
+            pairs = list(measure_pairs(daemon, sqlite, name, file.read()))
+        for reader, times in zip(("queryd", "sqlite3"), zip(*pairs)):
+            print(f"{name}.{reader}\tms\t{statistics.median(times):.3f}")
         ratio = statistics.median(own / other for own, other in pairs)
         print(f"{name}.ratio\tx\t{ratio:.4f}")
         (star if name.startswith("star") else tpch).append(ratio)
-    say_mean("mean.", tpch)
-    say_mean("star-mean.", star)
+    say_mean("mean", tpch)
+    say_mean("star-mean", star)
 
 
 def main():
     database, scale = sys.argv[2], float(sys.argv[3])
     daemon = connect()
     fill(daemon, scale)
-    measure((daemon, sqlite3.connect(f"file:{database}?mode=ro", uri=True)), N_PAIRS)
+    measure(daemon, sqlite3.connect(f"file:{database}?mode=ro", uri=True))
 
 
 main()
