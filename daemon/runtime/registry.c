@@ -161,7 +161,7 @@ qd_registry_cancel_all(QdRegistry *self)
     pthread_mutex_unlock(&self->mutex);
 }
 
-void
+gboolean
 qd_registry_evict_oldest(QdRegistry *self)
 {
     QdEntry *oldest = NULL;
@@ -173,4 +173,5 @@ qd_registry_evict_oldest(QdRegistry *self)
     if (oldest != NULL)
         cancel_entry(oldest, QD_CANCEL_EVICT);
     pthread_mutex_unlock(&self->mutex);
+    return oldest != NULL;
 }

@@ -59,5 +59,5 @@ void qd_registry_foreach(QdRegistry *self, QdQueryFunc func, void *user_data);
 gboolean qd_registry_cancel(QdRegistry *self, uint64_t id);
 /* Cancels everything, at the end of the daemon. */
 void qd_registry_cancel_all(QdRegistry *self);
-/* Ends the oldest unfinished result. */
-void qd_registry_evict_oldest(QdRegistry *self);
+/* Ends the oldest unfinished result. Returns: whether there is one */
+gboolean qd_registry_evict_oldest(QdRegistry *self);

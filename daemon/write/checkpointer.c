@@ -4,7 +4,8 @@
  * writer holds up. Else one pass follows the other until little is left. The writer makes the last one, between two commits,
  * since only a log that is copied as a whole restarts. Each pass syncs the log before it copies. SQLite syncs the database in
  * the last pass only. The copies of earlier passes are synced here, so that the last has little to sync. A pass that fails
- * changes nothing: what it should have copied is in the log, and the writer tries next. docs/decisions/checkpoints.md
+ * changes nothing: what it should have copied is in the log, and the writer tries next. Where readers follow each other without a
+ * gap the log would never restart: the writer waits for them once it is long. docs/decisions/checkpoints.md
  */
 #include "daemon/write/checkpointer.h"
 
@@ -26,6 +27,11 @@
 /* So many times that size a log may grow while it is copied. */
 #define GROWTH_MAX 3
 #define LINGER_SEC 1
+/* From this part of wal_bytes on, and whenever the log is twice as long, the writer waits for those that read. New readers need
+ * nothing of the log then. */
+#define WAIT_PART 4
+#define WAIT_USEC 250000
+#define LOOK_USEC 1000
 
 struct QdCheckpointer {
     const QdDatabase *database;
@@ -34,6 +40,7 @@ struct QdCheckpointer {
     /* of the holder of the writer's role */
     guint tried_pages; /* how long the log was when the writer made a checkpoint; 0: it has restarted since */
     guint begun_pages; /* and when passes began; 0: the writer has made a checkpoint since, or it has restarted */
+    guint n_waits;     /* for readers in vain, since it has restarted */
     uint64_t n_seen;   /* passes, when the last commit was noted */
     gboolean is_whole; /* what the writer is to copy, not a rest */
 
@@ -238,14 +245,20 @@ decide(QdCheckpointer *self, guint n_pages)
     return FALSE;
 }
 
+static void
+note_restart(QdCheckpointer *self)
+{
+    self->tried_pages = self->begun_pages = self->n_waits = 0;
+}
+
 gboolean
 qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
 {
     guint step = get_step(self);
     gboolean is_mine;
 
-    if (n_pages < self->n_pages) /* the log has restarted */
-        self->tried_pages = self->begun_pages = 0;
+    if (n_pages < self->n_pages)
+        note_restart(self);
     __atomic_store_n(&self->n_pages, n_pages, __ATOMIC_RELEASE);
     if (n_pages < (self->tried_pages > 0 ? self->tried_pages + step / REST_PART : step))
         return FALSE;
@@ -260,6 +273,45 @@ qd_checkpointer_note(QdCheckpointer *self, guint n_pages)
     return is_mine;
 }
 
+/* A busy handler. */
+static int
+wait_for_readers(void *data, G_GNUC_UNUSED int n_tries)
+{
+    if (g_get_monotonic_time() >= *(const gint64 *) data)
+        return 0;
+
+    g_usleep(LOOK_USEC);
+    return 1;
+}
+
+/* Returns: whether all was copied, and no connection reads the log any more */
+static gboolean
+empty_log(QdCheckpointer *self, QdConnection *connection, gint64 wait_usec)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    gint64 end_usec = g_get_monotonic_time() + wait_usec;
+    gint64 patience_msec = 0;
+    int r;
+
+    if (!qd_connection_get_int64(connection, "PRAGMA busy_timeout", &patience_msec, NULL))
+        return FALSE;
+    qd_checkpointer_wait(self);
+    (void) sqlite3_busy_handler(db, wait_for_readers, &end_usec);
+    r = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    (void) sqlite3_busy_timeout(db, (int) patience_msec);
+    if (r != SQLITE_OK)
+        return FALSE;
+    __atomic_store_n(&self->n_pages, 0, __ATOMIC_RELEASE);
+    note_restart(self);
+    return TRUE;
+}
+
+static uint64_t
+get_wait_bytes(const QdCheckpointer *self)
+{
+    return (qd_limits_get(self->limits, QD_LIMIT_WAL_BYTES) / WAIT_PART) << self->n_waits;
+}
+
 uint64_t
 qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection)
 {
@@ -269,7 +321,18 @@ qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection)
     qd_checkpointer_wait(self);
     (void) copy_log(self, connection, self->is_whole, &n_log, &n_done);
     self->is_whole = FALSE;
+    if ((uint64_t) MAX(n_log, 0) * PAGE_BYTES >= get_wait_bytes(self)) {
+        self->n_waits++;
+        if (qd_checkpointer_empty_log(self, connection))
+            return 0;
+    }
     return n_log > n_done ? (uint64_t) n_log * PAGE_BYTES : 0;
+}
+
+gboolean
+qd_checkpointer_empty_log(QdCheckpointer *self, QdConnection *connection)
+{
+    return empty_log(self, connection, WAIT_USEC);
 }
 
 void
@@ -293,21 +356,7 @@ qd_checkpointer_bound_log(const QdCheckpointer *self, QdConnection *connection)
 gboolean
 qd_checkpointer_shrink_log(QdCheckpointer *self, QdConnection *connection, guint n_pages)
 {
-    sqlite3 *db = qd_connection_get_db(connection);
-    gint64 patience_msec = 0;
-    int r;
-
-    if (n_pages <= get_step(self) || !qd_connection_get_int64(connection, "PRAGMA busy_timeout", &patience_msec, NULL))
-        return FALSE;
-    qd_checkpointer_wait(self);
-    (void) sqlite3_busy_timeout(db, 0);
-    r = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    (void) sqlite3_busy_timeout(db, (int) patience_msec);
-    if (r == SQLITE_OK) {
-        __atomic_store_n(&self->n_pages, 0, __ATOMIC_RELEASE);
-        self->tried_pages = self->begun_pages = 0;
-    }
-    return r == SQLITE_OK;
+    return n_pages > get_step(self) && empty_log(self, connection, 0);
 }
 
 void

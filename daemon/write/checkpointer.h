@@ -26,8 +26,10 @@ QdCheckpointer *qd_checkpointer_free(QdCheckpointer *self);
  * qd_checkpointer_finish() now: it takes little time, the log has grown by too much meanwhile, or there is no thread */
 gboolean qd_checkpointer_note(QdCheckpointer *self, guint n_pages);
 /* A checkpoint on @connection, the writer's, when no pass runs any more. Returns: bytes of a log that could not be copied as a
- * whole, since an old snapshot is being read, or 0 */
+ * whole, since an old snapshot is being read, or 0. A long log waits for those that read it: qd_checkpointer_empty_log() */
 uint64_t qd_checkpointer_finish(QdCheckpointer *self, QdConnection *connection);
+/* Waits a quarter of a second, at most, for those that read. Returns: whether the log is empty now */
+gboolean qd_checkpointer_empty_log(QdCheckpointer *self, QdConnection *connection);
 /* Before any checkpoint that is not its own: until no pass runs. None begins before the next qd_checkpointer_note(). */
 void qd_checkpointer_wait(QdCheckpointer *self);
 /* The same, and its connection is closed. */

@@ -81,8 +81,9 @@ checkpoint(QdWriter *self)
         return;
 
     qd_write_end_linger(self);
-    if (qd_checkpointer_finish(self->checkpointer, self->connection) > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES))
-        qd_registry_evict_oldest(self->config.registry);
+    if (qd_checkpointer_finish(self->checkpointer, self->connection) > qd_limits_get(self->config.limits, QD_LIMIT_WAL_BYTES) &&
+        qd_registry_evict_oldest(self->config.registry))
+        (void) qd_checkpointer_empty_log(self->checkpointer, self->connection);
 }
 
 /* Gives the role to the next that waits, or back. */

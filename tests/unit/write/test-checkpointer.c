@@ -15,6 +15,8 @@
 #define MAX_FRAME_OFFSET 16
 #define BACKFILL_OFFSET 96
 #define N_COMMITS 3000
+#define WAL_PAGES (32 * STEP_PAGES)
+#define READ_USEC 20000
 
 typedef struct Fixture {
     StoreFixture store;
@@ -273,6 +275,53 @@ test_bounded(Fixture *self, gconstpointer data)
     g_assert_cmpint(get_log_bytes(self), <=, 4 * STEP_PAGES * PAGE_BYTES);
 }
 
+/* Two readers, of which one has a snapshot at each moment. */
+typedef struct Readers {
+    QdConnection *connections[2];
+    gint is_over; /* atomic */
+} Readers;
+
+static gpointer
+read_without_a_gap(gpointer data)
+{
+    Readers *self = data;
+    guint i = 0;
+
+    store_execute(self->connections[0], "BEGIN; SELECT count(*) FROM t");
+    for (; !g_atomic_int_get(&self->is_over); i++) {
+        g_usleep(READ_USEC);
+        store_execute(self->connections[(i + 1) % 2], "BEGIN; SELECT count(*) FROM t");
+        store_execute(self->connections[i % 2], "COMMIT");
+    }
+    store_execute(self->connections[i % 2], "COMMIT");
+    return NULL;
+}
+
+static void
+test_readers_without_a_gap(Fixture *self, gconstpointer data)
+{
+    Readers readers = { .connections = { self->reader, store_fixture_open_reader(&self->store) } };
+    GThread *thread;
+    guint n_max = 0;
+    guint n_written = 0;
+
+    self->store.limits.values[QD_LIMIT_WAL_BYTES] = WAL_PAGES * PAGE_BYTES;
+    thread = g_thread_new("readers", read_without_a_gap, &readers);
+    while (n_written < 4 * WAL_PAGES) {
+        guint n_before = self->n_pages;
+
+        insert(self, 2 * PAGE_BYTES);
+        n_written += self->n_pages > n_before ? self->n_pages - n_before : self->n_pages;
+        n_max = MAX(n_max, self->n_pages);
+        if (qd_checkpointer_note(self->checkpointer, self->n_pages))
+            checkpoint(self);
+    }
+    g_atomic_int_set(&readers.is_over, TRUE);
+    (void) g_thread_join(thread);
+    qd_connection_free(readers.connections[1]);
+    g_assert_cmpuint(n_max, <, WAL_PAGES);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -286,6 +335,7 @@ main(int argc, char **argv)
     ADD("rest", test_rest);
     ADD("shrink", test_shrink);
     ADD("bounded", test_bounded);
+    ADD("readers-without-a-gap", test_readers_without_a_gap);
     ADD("beside-commits", test_beside_commits);
     return g_test_run();
 }
