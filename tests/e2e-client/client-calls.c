@@ -14,6 +14,16 @@ client_open(void)
     return connection;
 }
 
+QueryConnection *
+client_open_with_table(void)
+{
+    QueryConnection *connection = client_open();
+
+    client_execute(connection, "DROP TABLE IF EXISTS t");
+    client_execute(connection, "CREATE TABLE t(a UNIQUE)");
+    return connection;
+}
+
 void
 client_execute(QueryConnection *connection, const char *text)
 {

@@ -10,6 +10,8 @@
 
 /* (transfer full): to the store of the private bus */
 QueryConnection *client_open(void);
+/* (transfer full): the same, with an empty table t(a) of unique values */
+QueryConnection *client_open_with_table(void);
 /* SQL */
 void client_execute(QueryConnection *connection, const char *text);
 /* The one value of an SQL query. */

@@ -7,6 +7,7 @@
 
 #include "client-lib/query-client.h"
 #include "tests/e2e-client/client-calls.h"
+#include "tests/e2e-client/list-view.h"
 #include "tests/e2e-client/private-bus.h"
 
 #define SQL QUERY_LANGUAGE_SQL
@@ -15,108 +16,6 @@
 #define SONGS "SELECT id, artist, title FROM song"
 
 static PrivateBus *bus;
-
-/* A view: it holds some rows, as widgets do, and knows them from signals alone. */
-typedef struct View {
-    QueryListModel *list;
-    GPtrArray *rows; /* of QueryRow: those from `first` */
-    guint first;
-    guint n_items;
-    guint n_signals;
-    guint n_removed, n_added; /* by signals */
-    guint n_filled;           /* rows that had other values */
-} View;
-
-static void
-on_values(GObject *row, GParamSpec *spec, View *view)
-{
-    view->n_filled++;
-}
-
-static void
-watch_row(View *view, QueryRow *row)
-{
-    g_signal_connect(row, "notify::values", G_CALLBACK(on_values), view);
-}
-
-static void
-unwatch(gpointer row)
-{
-    g_signal_handlers_disconnect_matched(row, G_SIGNAL_MATCH_FUNC, 0, 0, NULL, on_values, NULL);
-    g_object_unref(row);
-}
-
-/* Rows that come between or beside held ones are held, too. */
-static void
-on_items_changed(GListModel *model, guint position, guint n_removed, guint n_added, View *view)
-{
-    guint end = view->first + view->rows->len;
-
-    view->n_signals++;
-    view->n_removed += n_removed;
-    view->n_added += n_added;
-    g_assert_cmpuint(position + n_removed, <=, view->n_items);
-    view->n_items += n_added - n_removed;
-    g_assert_cmpuint(g_list_model_get_n_items(model), ==, view->n_items);
-
-    if (position >= end && !(position == end && position < view->first + view->rows->len))
-        return;
-    for (guint i = 0; i < n_removed; i++)
-        if (position + i >= view->first && position + i < end)
-            g_ptr_array_remove_index(view->rows, MAX(position, view->first) - view->first);
-    if (position < view->first)
-        view->first = MAX(view->first, position + n_removed) - n_removed + n_added;
-    else
-        for (guint i = 0; i < n_added; i++) {
-            QueryRow *row = g_list_model_get_item(model, position + i);
-
-            watch_row(view, row);
-            g_ptr_array_insert(view->rows, (int) (position - view->first + i), row);
-        }
-}
-
-static void
-view_init(View *view, QueryListModel *list)
-{
-    *view = (View){ .list = list, .rows = g_ptr_array_new_with_free_func(unwatch) };
-    view->n_items = g_list_model_get_n_items(G_LIST_MODEL(list));
-    g_signal_connect(list, "items-changed", G_CALLBACK(on_items_changed), view);
-}
-
-static void
-view_show(View *view, guint first, guint n_rows)
-{
-    g_autoptr(GPtrArray) old = view->rows;
-
-    view->rows = g_ptr_array_new_with_free_func(unwatch);
-    view->first = first;
-    for (guint i = 0; i < n_rows && first + i < view->n_items; i++) {
-        QueryRow *row = g_list_model_get_item(G_LIST_MODEL(view->list), first + i);
-
-        watch_row(view, row);
-        g_ptr_array_add(view->rows, row);
-    }
-}
-
-static void
-view_clear(View *view)
-{
-    g_signal_handlers_disconnect_by_data(view->list, view);
-    g_ptr_array_unref(view->rows);
-}
-
-static void
-view_forget_counts(View *view)
-{
-    view->n_signals = view->n_removed = view->n_added = view->n_filled = 0;
-}
-
-static gboolean
-give_up(gpointer user_data)
-{
-    g_error("nothing came for 20 s");
-    return G_SOURCE_REMOVE;
-}
 
 static guint64
 read_generation(QueryConnection *connection)
@@ -128,64 +27,6 @@ read_generation(QueryConnection *connection)
         continue;
     g_assert_no_error(error);
     return query_cursor_get_generation(cursor);
-}
-
-static gboolean
-is_all_loaded(const View *view)
-{
-    for (guint i = 0; i < view->rows->len; i++)
-        if (!query_row_is_loaded(view->rows->pdata[i]))
-            return FALSE;
-    return TRUE;
-}
-
-/* Until the list has what was committed up to @generation, and all that the view holds. */
-static void
-settle(View *view, guint64 generation)
-{
-    guint timer = g_timeout_add_seconds(20, give_up, NULL);
-
-    while (query_list_model_get_generation(view->list) < generation || query_list_model_is_loading(view->list) ||
-           !is_all_loaded(view))
-        g_main_context_iteration(NULL, TRUE);
-    (void) g_source_remove(timer);
-}
-
-static void
-wait_loaded(View *view)
-{
-    settle(view, 1);
-}
-
-/* The rows of the view are those of @text at these positions. */
-static void
-check_view(View *view, QueryConnection *connection, QueryLanguage language, const char *text)
-{
-    g_autoptr(GError) error = NULL;
-    g_autoptr(QueryCursor) cursor = query_connection_query(connection, language, text, NULL, NULL, &error);
-    guint n = 0;
-
-    g_assert_no_error(error);
-    for (; query_cursor_next(cursor, NULL, &error); n++) {
-        QueryRow *row = n >= view->first && n < view->first + view->rows->len ? view->rows->pdata[n - view->first] : NULL;
-        g_autoptr(QueryRow) again = NULL;
-
-        if (row == NULL)
-            continue;
-        again = g_list_model_get_item(G_LIST_MODEL(view->list), n);
-        g_assert_true(again == row);
-        g_assert_cmpuint(query_row_get_position(row), ==, n);
-        for (guint i = 0; i < query_cursor_get_n_columns(cursor); i++) {
-            g_autofree char *found = query_row_dup_text(row, query_cursor_get_column_name(cursor, i));
-            const char *expected = query_cursor_get_string(cursor, i, NULL);
-
-            if (g_strcmp0(found, expected != NULL ? expected : "") != 0)
-                g_test_message("row %u of the %u from %u of %u, column %u", n, view->rows->len, view->first, view->n_items, i);
-            g_assert_cmpstr(found, ==, expected != NULL ? expected : "");
-        }
-    }
-    g_assert_no_error(error);
-    g_assert_cmpuint(view->n_items, ==, n);
 }
 
 static void
@@ -234,13 +75,13 @@ test_windows(gconstpointer data)
     make_songs(connection, N_SONGS);
     list = make_list(connection, SONGS, order, "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     g_assert_cmpuint(view.n_items, ==, N_SONGS);
     g_assert_cmpuint(view.n_signals, ==, 3); /* the first rows, and the others when they were counted */
     for (guint i = 0; i < G_N_ELEMENTS(places); i++) {
         view_show(&view, places[i], 50);
-        settle(&view, 1);
-        check_view(&view, connection, SQL, by);
+        view_settle(&view, 1);
+        view_check(&view, connection, SQL, by);
     }
     g_assert_cmpuint(view.n_signals, ==, 3);
     view_clear(&view);
@@ -257,16 +98,16 @@ test_scroll(void)
     make_songs(connection, N_SONGS);
     list = make_list(connection, SONGS, "artist, title", "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     for (guint i = 0; i < N_SONGS; i += 500) {
         view_show(&view, i, 500);
-        settle(&view, 1);
+        view_settle(&view, 1);
     }
     for (guint i = N_SONGS; i >= 500; i -= 500) {
         view_show(&view, i - 500, 500);
-        settle(&view, 1);
+        view_settle(&view, 1);
     }
-    check_view(&view, connection, SQL, SONGS " ORDER BY artist, title, id");
+    view_check(&view, connection, SQL, SONGS " ORDER BY artist, title, id");
     view_clear(&view);
 }
 
@@ -278,7 +119,7 @@ change_held_row(View *view, QueryConnection *connection, const char *sql, guint 
 
     view_forget_counts(view);
     client_execute(connection, update);
-    settle(view, read_generation(connection));
+    view_settle(view, read_generation(connection));
 }
 
 /* Rows that the view holds are changed, deleted and inserted. */
@@ -288,17 +129,17 @@ check_held_rows(View *view, QueryConnection *connection, const char *by)
     change_held_row(view, connection, "UPDATE song SET title = title || ' ' WHERE id = ", 20);
     g_assert_cmpuint(view->n_signals, ==, 0); /* the row says so, the list does not */
     g_assert_cmpuint(view->n_filled, ==, 1);
-    check_view(view, connection, SQL, by);
+    view_check(view, connection, SQL, by);
 
     change_held_row(view, connection, "DELETE FROM song WHERE id = ", 30);
     g_assert_cmpuint(view->n_signals, ==, 1);
     g_assert_cmpuint(view->n_removed, ==, 1);
-    check_view(view, connection, SQL, by);
+    view_check(view, connection, SQL, by);
 
     change_held_row(view, connection, "INSERT INTO song SELECT 3, artist, title || 'a' FROM song WHERE id = ", 10);
     g_assert_cmpuint(view->n_signals, ==, 1);
     g_assert_cmpuint(view->n_added, ==, 1);
-    check_view(view, connection, SQL, by);
+    view_check(view, connection, SQL, by);
 }
 
 static void
@@ -312,26 +153,26 @@ test_changes(void)
     make_songs(connection, N_SONGS);
     list = make_list(connection, SONGS, "artist, title", "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     view_show(&view, 5000, 50);
-    settle(&view, 1);
+    view_settle(&view, 1);
     check_held_rows(&view, connection, by);
 
     /* rows far before, and far after */
     view_forget_counts(&view);
     client_execute(connection, "INSERT INTO song VALUES (1, '!', '!'), (2, 'zzz', 'zzz')");
-    settle(&view, read_generation(connection));
+    view_settle(&view, read_generation(connection));
     g_assert_cmpuint(view.first, ==, 5001);
     g_assert_cmpuint(view.n_signals, ==, 2);
     g_assert_cmpuint(view.n_added, ==, 2);
     g_assert_cmpuint(view.n_removed + view.n_filled, ==, 0);
-    check_view(&view, connection, SQL, by);
+    view_check(&view, connection, SQL, by);
 
     client_execute(connection, "DELETE FROM song");
-    settle(&view, read_generation(connection));
+    view_settle(&view, read_generation(connection));
     g_assert_cmpuint(view.n_items, ==, 0);
     client_execute(connection, "INSERT INTO song VALUES (1, 'a', 'b')");
-    settle(&view, read_generation(connection));
+    view_settle(&view, read_generation(connection));
     g_assert_cmpuint(view.n_items, ==, 1);
     view_clear(&view);
 }
@@ -364,11 +205,11 @@ test_changed_keys(void)
     make_songs(connection, N_SONGS);
     list = make_list(connection, SONGS, "artist", "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     view_show(&view, 5000, 50);
-    settle(&view, 1);
+    view_settle(&view, 1);
     client_execute(connection, "DELETE FROM song WHERE artist = 'artist 1'"); /* the subscription is there when it has come */
-    settle(&view, read_generation(connection));
+    view_settle(&view, read_generation(connection));
 
     id = query_row_get_int64(view.rows->pdata[20], 0);
     update = g_strdup_printf("UPDATE song SET title = title || '.' WHERE id = %" G_GINT64_FORMAT, id);
@@ -388,7 +229,7 @@ test_changed_keys(void)
         g_main_context_iteration(NULL, TRUE);
     g_assert_cmpuint(count_rows_read(connection) - n_before, ==, 1);
     g_assert_cmpuint(view.n_removed, ==, 1);
-    check_view(&view, connection, SQL, SONGS " ORDER BY artist, id");
+    view_check(&view, connection, SQL, SONGS " ORDER BY artist, id");
     view_clear(&view);
 }
 
@@ -436,16 +277,16 @@ test_random_changes(gconstpointer data)
     make_songs(connection, 1000);
     list = make_list(connection, text, order, "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     for (guint i = 0; i < 60; i++) {
         view_show(&view, (guint) g_test_rand_int_range(0, (int) view.n_items), (guint) g_test_rand_int_range(1, 400));
         for (int j = g_test_rand_int_range(1, 4); j > 0; j--) {
             change_at_random(connection, 10000);
             if (g_test_rand_bit())
-                settle(&view, 1);
+                view_settle(&view, 1);
         }
-        settle(&view, read_generation(connection));
-        check_view(&view, connection, SQL, by);
+        view_settle(&view, read_generation(connection));
+        view_check(&view, connection, SQL, by);
     }
     view_clear(&view);
 }
@@ -464,17 +305,17 @@ test_rows_read_next(void)
     make_songs(connection, N_SONGS);
     list = make_list(connection, text, "rating, artist", "id");
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     view_show(&view, 0, 600);
-    settle(&view, 1);
+    view_settle(&view, 1);
     g_object_unref(g_list_model_get_item(G_LIST_MODEL(list), 100)); /* asked for last: 256 rows beside it are read again first */
-    settle(&view, 1);
+    view_settle(&view, 1);
 
     update = g_strdup_printf("DELETE FROM song WHERE id IN (%" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ")",
                              query_row_get_int64(view.rows->pdata[400], 0), query_row_get_int64(view.rows->pdata[401], 0));
     client_execute(connection, update);
-    settle(&view, read_generation(connection));
-    check_view(&view, connection, SQL, by);
+    view_settle(&view, read_generation(connection));
+    view_check(&view, connection, SQL, by);
     view_clear(&view);
 }
 
@@ -490,11 +331,11 @@ test_parameters(void)
     query_list_model_set_order(list, (const char *[]){ "title DESC", NULL }, "id");
     view_init(&view, list);
     query_list_model_set_query(list, SQL, search, g_variant_new_parsed("{'1': <'title 1'>}"));
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     g_assert_cmpuint(view.n_items, ==, 1111);
     view_show(&view, 900, 100);
-    settle(&view, 1);
-    check_view(&view, connection, SQL, SONGS " WHERE title LIKE 'title 1%' ORDER BY title DESC, id DESC");
+    view_settle(&view, 1);
+    view_check(&view, connection, SQL, SONGS " WHERE title LIKE 'title 1%' ORDER BY title DESC, id DESC");
 
     /* the old rows stay until the new ones are here */
     query_list_model_set_query(list, SQL, search, g_variant_new_parsed("{'1': <'title 77'>}"));
@@ -527,18 +368,18 @@ test_sparql(void)
     query_list_model_set_order(list, (const char *[]){ "title DESC", NULL }, "song");
     query_list_model_set_query(list, QUERY_LANGUAGE_SPARQL, text, NULL);
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     g_assert_cmpuint(view.n_items, ==, 1500);
     g_free(by);
     by = g_strdup_printf("%s ORDER BY DESC(?title) DESC(?song)", text);
     view_show(&view, 700, 60);
-    settle(&view, 1);
-    check_view(&view, connection, QUERY_LANGUAGE_SPARQL, by);
+    view_settle(&view, 1);
+    view_check(&view, connection, QUERY_LANGUAGE_SPARQL, by);
 
     view_forget_counts(&view);
     execute(connection, QUERY_LANGUAGE_SPARQL, "INSERT DATA { <http://example.org/new> <http://example.org/title> \"title 0\" }");
-    settle(&view, read_generation(connection));
-    check_view(&view, connection, QUERY_LANGUAGE_SPARQL, by);
+    view_settle(&view, read_generation(connection));
+    view_check(&view, connection, QUERY_LANGUAGE_SPARQL, by);
     g_assert_cmpuint(view.n_items, ==, 1501);
     view_clear(&view);
 }
@@ -565,7 +406,7 @@ test_sections(void)
     query_list_model_set_section_column(list, "artist");
     g_signal_connect(list, "sections-changed", G_CALLBACK(on_sections_changed), &n_told);
     view_init(&view, list);
-    wait_loaded(&view);
+    view_wait_loaded(&view);
     query_list_model_get_section(list, 4, &start, &end);
     g_assert_cmpuint(end - start, ==, view.n_items); /* not known yet */
     while (n_told == 0)
