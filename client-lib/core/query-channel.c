@@ -23,13 +23,14 @@ typedef struct Outgoing {
 } Outgoing;
 
 QueryChannel *
-query_channel_new(int fd, gsize page_size)
+query_channel_new(int fd, gsize page_size, guint32 last_serial)
 {
     QueryChannel *self = g_new0(QueryChannel, 1);
 
     g_assert(page_size >= QW_PAGE_SIZE_MIN && page_size <= QW_PAGE_SIZE_MAX);
     self->fd = fd;
     self->page_size = page_size;
+    self->last_serial = last_serial;
     self->capacity = page_size + QW_HEADER_SIZE;
     self->out = g_byte_array_new();
     self->passed_fds[0] = self->passed_fds[1] = -1;

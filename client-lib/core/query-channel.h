@@ -35,10 +35,11 @@ typedef struct QueryRecord {
  * query_channel_new:
  * @fd: (transfer full): a stream socket; closed with the channel
  * @page_size: the largest record in bytes, 4096 to 1048576
+ * @last_serial: of a request that is under way although it was not sent on the channel; 0: none
  *
  * Returns: (transfer full): a new channel
  */
-QueryChannel *query_channel_new(int fd, gsize page_size);
+QueryChannel *query_channel_new(int fd, gsize page_size, guint32 last_serial);
 void query_channel_free(QueryChannel *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryChannel, query_channel_free)
 

@@ -19,7 +19,7 @@ typedef struct Entry {
     char *key; /* NULL: the entry's position is its index */
     gboolean is_set;
     QwValue value;
-    gpointer owner;
+    gpointer owner; /* with a key: a GVariant */
     GDestroyNotify destroy;
 } Entry;
 
@@ -238,6 +238,25 @@ query_parameters_new_from_variant(GVariant *dictionary, GError **error)
     }
 
     return g_steal_pointer(&self);
+}
+
+GVariant *
+query_parameters_to_variant(const QueryParameters *self, gsize max_bytes)
+{
+    g_auto(GVariantBuilder) builder = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    gsize n_bytes = 0;
+
+    for (guint i = 0; i < self->entries->len; i++) {
+        const Entry *entry = &g_array_index(self->entries, Entry, i);
+
+        if (entry->key == NULL)
+            return NULL;
+        n_bytes += strlen(entry->key) + g_variant_get_size(entry->owner);
+        if (n_bytes > max_bytes)
+            return NULL;
+        g_variant_builder_add(&builder, "{sv}", entry->key, entry->owner);
+    }
+    return g_variant_builder_end(&builder);
 }
 
 gboolean

@@ -53,6 +53,14 @@ gboolean query_parameters_set_variant(QueryParameters *self, const QuerySchema *
 
 void query_parameters_clear(QueryParameters *self);
 
+/**
+ * query_parameters_to_variant:
+ * @max_bytes: of the values together
+ *
+ * Returns: (transfer floating) (nullable): a{sv} of the values; NULL if there are more bytes, or values without a key
+ */
+GVariant *query_parameters_to_variant(const QueryParameters *self, gsize max_bytes);
+
 #pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /* The number of values that were given. */
 guint query_parameters_get_n(const QueryParameters *self);

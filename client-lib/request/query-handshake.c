@@ -3,7 +3,7 @@
  * The handshake: Prepare over D-Bus, which answers with a descriptor.
  *
  * Place: internal to libquery-client; happens once in the life of a channel. What it learns is the same as what a SCHEMA
- * record on the channel would have said.
+ * record on the channel would have said. A query runs meanwhile, where its values can go with it: so it costs no second way.
  */
 #include <unistd.h>
 
@@ -28,15 +28,29 @@ get_transport_name(QueryTransport transport)
     return "auto"; /* a number from the application */
 }
 
+/* Of values that go with Prepare. */
+#define VALUES_BYTES_MAX (32u * 1024u)
+
 /* What an older daemon does not know: its answer to the first is BadParameter. */
 typedef enum Extent {
+    WITH_FETCH,
     WITH_WHOLE_RESULTS,
     WITH_DETAILS,
     WITH_NOTHING_NEW,
 } Extent;
 
+/* (nullable): a{sv} of the values with which the statement may run at once. */
 static GVariant *
-build_prepare_arguments(const QueryCommand *command, QueryTransport transport, Extent extent)
+get_values(const QueryRequest *self)
+{
+    gboolean is_query = self->kind == QUERY_REQUEST_ROWS && !self->command->writes && self->row == NULL;
+
+    return is_query ? query_parameters_to_variant(self->parameters, VALUES_BYTES_MAX) : NULL;
+}
+
+/* @values: (nullable) */
+static GVariant *
+build_prepare_arguments(const QueryCommand *command, QueryTransport transport, Extent extent, GVariant *values)
 {
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
@@ -50,6 +64,8 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, E
         /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
         g_variant_builder_add(&options, "{sv}", "text_transactions", g_variant_new_boolean(FALSE));
     }
+    if (extent <= WITH_FETCH)
+        g_variant_builder_add(&options, "{sv}", "fetch", g_variant_new_boolean(TRUE));
     if (command->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (command->relaxed)
@@ -65,7 +81,9 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, E
     if (command->dataset != NULL)
         g_variant_builder_add(&options, "{sv}", "dataset", g_variant_new_string(command->dataset));
 
-    return g_variant_new("(ssa{sv}a{sv})", command->language, command->text, NULL, &options);
+    if (extent > WITH_FETCH)
+        return g_variant_new("(ssa{sv}a{sv})", command->language, command->text, NULL, &options);
+    return g_variant_new("(ss@a{sv}a{sv})", command->language, command->text, values, &options);
 }
 
 static QueryChannel *
@@ -73,10 +91,12 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
 {
     guint32 page_size = QW_PAGE_SIZE_DEFAULT;
     guint32 version = QW_PROTOCOL_VERSION;
+    guint32 fetch_serial = 0;
     int fd;
 
     g_variant_lookup(info, "page_size", "u", &page_size);
     g_variant_lookup(info, "version", "u", &version);
+    g_variant_lookup(info, "fetch_serial", "u", &fetch_serial);
     if (version != QW_PROTOCOL_VERSION || page_size < QW_PAGE_SIZE_MIN || page_size > QW_PAGE_SIZE_MAX || page_size % 8 != 0) {
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon speaks version %u with pages of %u bytes", version,
                     page_size);
@@ -88,17 +108,17 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon's answer to Prepare has no descriptor");
         return NULL;
     }
-    return query_channel_new(fd, page_size);
+    return query_channel_new(fd, page_size, fetch_serial);
 }
 
 static GVariant *
-call_prepare(QueryRequest *self, QueryTransport transport, Extent extent, GUnixFDList **ret_fds, GCancellable *cancellable,
-             GError **error)
+call_prepare(QueryRequest *self, QueryTransport transport, Extent extent, GVariant *values, GUnixFDList **ret_fds,
+             GCancellable *cancellable, GError **error)
 {
     return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
-                                           .arguments = build_prepare_arguments(self->command, transport, extent),
+                                           .arguments = build_prepare_arguments(self->command, transport, extent, values),
                                            .reply_type = "(ha(ss)a{sv})",
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                            .fd = -1 },
@@ -116,13 +136,16 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     g_autoptr(QuerySchema) schema = NULL;
     g_autoptr(GError) failure = NULL;
     QueryTransport transport = query_pool_get_transport(self->endpoint.pool);
+    g_autoptr(GVariant) values = get_values(self);
+    Extent extent = values != NULL ? WITH_FETCH : WITH_WHOLE_RESULTS;
     gint32 handle;
 
-    reply = call_prepare(self, transport, WITH_WHOLE_RESULTS, &fds, cancellable, &failure);
-    for (Extent extent = WITH_DETAILS;
-         extent <= WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER); extent++) {
+    if (values != NULL)
+        (void) g_variant_ref_sink(values);
+    reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
+    while (++extent <= WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) {
         g_clear_error(&failure); /* perhaps an older daemon */
-        reply = call_prepare(self, transport, extent, &fds, cancellable, &failure);
+        reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
     }
     if (reply == NULL) {
         g_propagate_error(error, g_steal_pointer(&failure));
@@ -140,7 +163,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     query_channel_set_transport(channel, transport);
     self->channel = g_steal_pointer(&channel);
     query_request_learn_schema(self, schema);
-    self->state = QUERY_STATE_ACQUIRE;
+    self->state = g_variant_lookup(info, "fetch_serial", "u", &self->fetch_serial) ? QUERY_STATE_FIRST : QUERY_STATE_ACQUIRE;
     return TRUE;
 }
 

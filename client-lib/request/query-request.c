@@ -4,7 +4,7 @@
  *
  * Place: internal to libquery-client.
  *
- *     ACQUIRE ─→ CONNECT (D-Bus; only when no channel is idle) ─→ ACQUIRE
+ *     ACQUIRE ─→ CONNECT (D-Bus; only when no channel is idle) ─→ ACQUIRE, or FIRST (a query that runs already)
  *        └─→ SEND ─→ SCHEMA (if a PREPARE went out) ─→ [SEND ─→] FIRST ─→ RESULT (updates) ─→ done
  *
  * Invariant: when it fails, the channel goes back to the pool only with every answer read; otherwise it is closed, which

@@ -24,6 +24,8 @@
 #define QW_REQUEST_SLACK_BYTES (64u * 1024u * 1024u)
 #define QW_PIPELINE_MAX_REQUESTS 16u
 #define QW_PIPELINE_MAX_BYTES (1024u * 1024u)
+/* Of the FETCH that the option fetch of Prepare stands for; the client goes on from there. */
+#define QW_PREPARE_FETCH_SERIAL 1u
 /* The fixed first part of the first CHUNK's body. */
 #define QW_CHUNK_PREFIX_SIZE 16u
 

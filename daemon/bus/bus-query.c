@@ -63,6 +63,8 @@ append_info(sd_bus_message *reply, const QdCall *call)
         r = sd_bus_message_append(reply, "{sv}{sv}{sv}{sv}{sv}{sv}", "writes", "b", call->result.writes, "stable", "b",
                                   call->result.is_stable, "rdf", "b", FALSE, "version", "u", QW_PROTOCOL_VERSION, "page_size", "u",
                                   call->result.page_size, "transport", "s", transport);
+    if (r >= 0 && call->options.channel.fetches && !qd_transport_is_pipe(call->options.channel.transport))
+        r = sd_bus_message_append(reply, "{sv}", "fetch_serial", "u", QW_PREPARE_FETCH_SERIAL);
     if (r < 0)
         return r;
 
@@ -359,7 +361,7 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
                                      "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml", "jsonld", "arrow",
                                      "arrow-file");
     if (g_str_equal(property, "Features"))
-        return sd_bus_message_append(reply, "as", 6, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details");
+        return sd_bus_message_append(reply, "as", 7, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details", "fetch");
 
     return qd_bus_prefixes_append(((const QdBusService *) userdata)->prefixes, reply);
 }

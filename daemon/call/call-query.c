@@ -222,6 +222,30 @@ const QdCallClass qd_query_call = {
 
 /* Prepare ------------------------------------------------------------------------------------------------------------- */
 
+/* @ret_row: (out) (nullable): of the FETCH with which it begins, for a pipe or with the option. */
+static gboolean
+encode_parameters(const QdCall *call, QdShape *shape, GBytes **ret_row, GError **error)
+{
+    const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
+    gboolean is_pipe = qd_transport_is_pipe(call->options.channel.transport);
+
+    if (call->options.channel.fetches && call->options.execution.access_write) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "option 'fetch' is for queries: an update is asked for by FETCH");
+        return FALSE;
+    }
+    if (!is_pipe && !call->options.channel.fetches) {
+        if (statement->parameters == NULL || qd_parameters_get_n(statement->parameters) == 0)
+            return TRUE;
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "parameters of a two-way channel come with FETCH, or with Prepare and its option 'fetch'");
+        return FALSE;
+    }
+    if (is_pipe)
+        shape->n_parameters = qd_shape_get_n_names(shape); /* by name any is one */
+    *ret_row = qd_bind_encode_row(shape, statement->parameters, error);
+    return *ret_row != NULL;
+}
+
 static void
 run_prepare(QdCall *call, GError **error)
 {
@@ -254,15 +278,8 @@ run_prepare(QdCall *call, GError **error)
     if (call->options.channel.refuses_control && !qd_shape_check_control(&shape, error))
         return;
 
-    if (qd_transport_is_pipe(call->options.channel.transport)) {
-        shape.n_parameters = qd_shape_get_n_names(&shape); /* by name any is one */
-        row = qd_bind_encode_row(&shape, statement->parameters, error);
-        if (row == NULL)
-            return;
-    } else if (statement->parameters != NULL && qd_parameters_get_n(statement->parameters) > 0) {
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameters of a two-way channel come with FETCH, not with Prepare");
+    if (!encode_parameters(call, &shape, &row, error))
         return;
-    }
 
     call->result.page_size = call->options.channel.page_size > 0 ? call->options.channel.page_size : QW_PAGE_SIZE_DEFAULT;
     call->result.writes = shape.writes;
@@ -280,7 +297,7 @@ const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
                QD_TAKES(MAX_BYTES) | QD_TAKES(RESULTS) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
-               QD_TAKES(WHOLE_RESULTS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(BASE) | QD_TAKES(DATASET),
+               QD_TAKES(WHOLE_RESULTS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(FETCH) | QD_TAKES(BASE) | QD_TAKES(DATASET),
     .reads = TRUE,
     .obeys_access = TRUE,
     .run = run_prepare,

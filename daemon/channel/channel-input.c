@@ -97,6 +97,18 @@ cancel_serial(QdChannel *self, uint32_t serial)
             ((QdRequest *) link->data)->cancelled = TRUE;
 }
 
+gboolean
+qd_channel_add_charged_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes,
+                               GError **error)
+{
+    gboolean is_free = self->input.n_live_bytes + n_bytes <= FREE_BYTES;
+
+    if (!is_free && !qd_channel_charge_request(self, n_bytes, error))
+        return FALSE;
+    qd_channel_add_request(self, kind, count, serial, body, n_bytes)->n_charged = is_free ? 0 : n_bytes;
+    return TRUE;
+}
+
 /*
  * A request of one piece. It is charged where the channel has others without an answer. If that cannot be, it waits for their
  * end. Without others it is taken in all the same, or refused if its page is larger than the default one. So no channel needs
@@ -106,15 +118,13 @@ static gboolean
 take_request(QdChannel *self, const QwHeader *header, const uint8_t *body)
 {
     gsize n_bytes = header->size - QW_HEADER_SIZE;
-    gboolean is_free = self->input.n_live_bytes + n_bytes <= FREE_BYTES;
+    uint8_t *copy = g_memdup2(body, n_bytes);
     GError *error = NULL;
 
     self->input.waits_for_room = FALSE;
-    if (is_free || qd_channel_charge_request(self, n_bytes, &error)) {
-        qd_channel_add_request(self, header->kind, header->count, header->serial, g_memdup2(body, n_bytes), n_bytes)
-            ->n_charged = is_free ? 0 : n_bytes;
+    if (qd_channel_add_charged_request(self, header->kind, header->count, header->serial, copy, n_bytes, &error))
         return TRUE;
-    }
+    g_free(copy);
     if (self->input.n_live_bytes == 0) {
         qd_channel_add_request(self, header->kind, 0, header->serial, NULL, 0)->error = error;
         return TRUE;

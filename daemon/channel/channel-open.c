@@ -66,17 +66,26 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     __atomic_store_n(&channel->ownership, (ownership & ~(uint64_t) QD_CHANNEL_FREE) | QD_CHANNEL_OWNED, __ATOMIC_RELEASE);
 }
 
-/* No client asks for the rows of a pipe: its FETCH is there from the start, and its SCHEMA first in the stream. */
-static void
-start_pipe(QdChannel *channel, const QdChannelSetup *setup)
+static gboolean
+runs_at_once(const QdChannelSetup *setup)
 {
+    return setup->channel.fetches || qd_transport_is_pipe(setup->channel.transport);
+}
+
+/* The FETCH that no client has sent. */
+static gboolean
+queue_fetch(QdChannel *channel, const QdChannelSetup *setup, GError **error)
+{
+    uint32_t serial = qd_transport_is_pipe(setup->channel.transport) ? 0 : QW_PREPARE_FETCH_SERIAL;
     uint8_t *row = NULL;
     gsize n_bytes = 0;
 
     if (setup->parameters != NULL && setup->shape->n_parameters > 0)
         row = g_bytes_unref_to_data(g_bytes_ref(setup->parameters), &n_bytes);
-    (void) qd_channel_add_request(channel, QW_KIND_FETCH, row != NULL ? 1 : 0, 0, row, n_bytes);
-    qd_channel_put_schema(channel, setup->shape, 0);
+    if (qd_channel_add_charged_request(channel, QW_KIND_FETCH, row != NULL ? 1 : 0, serial, row, n_bytes, error))
+        return TRUE;
+    g_free(row);
+    return FALSE;
 }
 
 gboolean
@@ -103,7 +112,8 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     }
     channel = qd_channels_take_slot(self);
     setup_channel(channel, client, setup, fds[0]);
-    if (!qd_channel_charge_statement(channel, setup->n_text_bytes, setup->base, setup->dataset, error)) {
+    if (!qd_channel_charge_statement(channel, setup->n_text_bytes, setup->base, setup->dataset, error) ||
+        (runs_at_once(setup) && !queue_fetch(channel, setup, error))) {
         (void) qd_fd_close(fds[1]);
         qd_channel_destroy(channel);
         return FALSE;
@@ -118,8 +128,8 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
     if (setup->cursor != NULL)
         channel->output.cursor = qd_cursor_output_new(fds[0], channel->page_size, setup->cursor);
     *ret_fd = fds[1];
-    if (qd_transport_is_pipe(setup->channel.transport))
-        start_pipe(channel, setup);
+    if (qd_transport_is_pipe(setup->channel.transport)) /* nothing else tells its columns */
+        qd_channel_put_schema(channel, setup->shape, 0);
     qd_channel_push(channel, FALSE);
     return TRUE;
 }

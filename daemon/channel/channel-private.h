@@ -301,6 +301,9 @@ void qd_channel_watch_input(QdChannel *self);
 gboolean qd_channel_can_resume(const QdChannel *self);
 /* @body: (transfer full) (nullable). Returns: (transfer none): at the end of the queue */
 QdRequest *qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes);
+/* The same, charged for what is above a page. FALSE: it would be too much; @body is the caller's still. */
+gboolean qd_channel_add_charged_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body,
+                                        gsize n_bytes, GError **error);
 /* Returns: NULL */
 QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
 

@@ -40,7 +40,7 @@ typedef struct QdChannelSetup {
     gsize n_text_bytes;
     QdLanguage language;
     const QdShape *shape;               /* of the statement as compiled just now */
-    GBytes *parameters;                 /* (nullable): pipes: one row */
+    GBytes *parameters;                 /* (nullable): of a pipe, and of one that fetches: one row */
     const struct QdCursorSetup *cursor; /* for QD_TRANSPORT_CURSOR */
 } QdChannelSetup;
 
@@ -49,7 +49,7 @@ typedef struct QdChannelSetup {
  * @client: is charged for the channel
  * @ret_fd: (out): the peer's end, CLOEXEC; of a cursor -1
  *
- * Makes a descriptor pair and a channel with a prepared statement. A pipe starts to run at once.
+ * Makes a descriptor pair and a channel with a prepared statement. A pipe starts to run at once, and so does one that fetches.
  *
  * Thread: a worker. Errors: LIMIT_EXCEEDED at the limits of channels and descriptors.
  */

@@ -118,6 +118,7 @@ static const QdOption option_table[] = {
     { "schema_details", 'b', QD_TAKES(SCHEMA_DETAILS), AT(channel.schema_details) },
     { "whole_results", 'b', QD_TAKES(WHOLE_RESULTS), AT(channel.whole_results) },
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },
+    { "fetch", 'b', QD_TAKES(FETCH), AT(channel.fetches) },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), AT(media_type) },
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },
     { "table", 's', QD_TAKES(TABLE), .set = set_table },

@@ -26,6 +26,7 @@ typedef enum QdOptionId {
     QD_OPTION_SCHEMA_DETAILS,
     QD_OPTION_WHOLE_RESULTS,
     QD_OPTION_TEXT_TRANSACTIONS,
+    QD_OPTION_FETCH,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
@@ -74,6 +75,7 @@ typedef struct QdChannelOptions {
     gboolean refuses_control; /* it takes no BEGIN, COMMIT or ROLLBACK by text */
     gboolean whole_results;   /* the caller maps whole results */
     gboolean schema_details;  /* the caller reads flags of SCHEMA that readers of before refuse */
+    gboolean fetches;         /* it runs at once, as if a FETCH had come */
 } QdChannelOptions;
 
 /* Import, Export, Dump, Restore. */

@@ -50,6 +50,7 @@ void latency_ad_hoc_open(LatencyRun *run);
 void latency_ad_hoc_call(LatencyRun *run, gint64 id);
 void latency_anew_open(LatencyRun *run); /* keeps the connection to the bus */
 void latency_anew_call(LatencyRun *run, gint64 id);
+void latency_two_steps_call(LatencyRun *run, gint64 id);
 void latency_value_open(LatencyRun *run);
 void latency_value_call(LatencyRun *run, gint64 id);
 

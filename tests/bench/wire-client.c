@@ -15,7 +15,7 @@
 #include "tests/demo/store-control.h"
 
 static GVariant *
-call_prepare(const Bench *bench, const char *transport, guint page_size, const char *sql, GUnixFDList **ret_fds)
+call_prepare(const Bench *bench, const char *transport, guint page_size, gboolean fetches, const char *sql, GUnixFDList **ret_fds)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -27,6 +27,8 @@ call_prepare(const Bench *bench, const char *transport, guint page_size, const c
     g_variant_dict_insert(&options, "transport", "s", transport);
     if (page_size > 0)
         g_variant_dict_insert(&options, "page_size", "u", page_size);
+    if (fetches)
+        g_variant_dict_insert(&options, "fetch", "b", TRUE);
     reply = g_dbus_connection_call_with_unix_fd_list_sync(
         bus, "org.queryd.Query1", "/org/queryd/Query1", "org.queryd.Query1", "Prepare",
         g_variant_new("(ss@a{sv}@a{sv})", "sql", sql, g_variant_new("a{sv}", NULL), g_variant_dict_end(&options)),
@@ -36,19 +38,32 @@ call_prepare(const Bench *bench, const char *transport, guint page_size, const c
     return reply;
 }
 
-void
-wire_client_open(WireClient *self, const Bench *bench, const char *transport, guint page_size, const char *sql)
+static void
+open_client(WireClient *self, const Bench *bench, const char *transport, guint page_size, gboolean fetches, const char *sql)
 {
     g_autoptr(GUnixFDList) fds = NULL;
     g_autoptr(GVariant) reply = NULL;
     g_autoptr(GError) error = NULL;
 
-    reply = call_prepare(bench, transport, page_size, sql, &fds);
+    reply = call_prepare(bench, transport, page_size, fetches, sql, &fds);
     *self = (WireClient){ .bench = bench, .page_size = page_size > 0 ? page_size : QW_PAGE_SIZE_DEFAULT, .ring_fds = { -1, -1 } };
     self->fd = g_unix_fd_list_get(fds, 0, &error);
     die_on_error(error, "Prepare");
     self->page = g_malloc(self->page_size);
     self->is_two_way = g_str_equal(transport, "socketpair") || g_str_equal(transport, "ring");
+    self->is_asked = fetches || !self->is_two_way;
+}
+
+void
+wire_client_open(WireClient *self, const Bench *bench, const char *transport, guint page_size, const char *sql)
+{
+    open_client(self, bench, transport, page_size, FALSE, sql);
+}
+
+void
+wire_client_open_running(WireClient *self, const Bench *bench, const char *sql)
+{
+    open_client(self, bench, "socketpair", 0, TRUE, sql);
 }
 
 /* Of a socket with the descriptors that come beside the bytes, of a pipe without. */
@@ -152,7 +167,7 @@ wire_client_read(WireClient *self, guint n_columns, CellSink *sink)
     guint8 request[QW_HEADER_SIZE];
     QwHeader header;
 
-    if (self->is_two_way) {
+    if (!self->is_asked) {
         (void) qw_record_encode(request, QW_KIND_FETCH, 0, 1, NULL, 0);
         if (write(self->fd, request, sizeof request) != (gssize) sizeof request)
             bench_fail(self->bench, "cannot send FETCH");

@@ -16,6 +16,7 @@ typedef struct WireClient {
     gsize page_size;
     guint8 *page;
     gboolean is_two_way;
+    gboolean is_asked;   /* its FETCH came with Prepare, or it needs none */
     int ring_fds[2];     /* that came with the last record; -1: none */
     QwRing ring;         /* of the result; no slots: there is none */
     const guint8 *slots; /* mapped */
@@ -25,6 +26,9 @@ typedef struct WireClient {
 
 /* @page_size: 0 is the daemon's default. Skips the case when the daemon does not have the transport. */
 void wire_client_open(WireClient *self, const Bench *bench, const char *transport, guint page_size, const char *sql);
+
+/* The same over a socket, with the option fetch: the statement runs at once. */
+void wire_client_open_running(WireClient *self, const Bench *bench, const char *sql);
 
 /* Runs the statement where it does not run by itself, and copies all rows. */
 void wire_client_read(WireClient *self, guint n_columns, CellSink *sink);

@@ -34,6 +34,60 @@ def test_statement_is_reused(bus):
         assert channel.fetch(("a",)) == [("ax",)]
 
 
+@pytest.mark.parametrize("text, values, language, rows", [
+    ("SELECT ?1 * 2, :name", {"1": 21, "name": "x"}, "sql", [(42, "x")]),
+    ("SELECT 1 WHERE 0", (), "sql", []),
+    (NUMBERS.format(30000) + "SELECT i, hex(zeroblob(50)) FROM n", (), "sql", [(i, "0" * 100) for i in range(1, 30001)]),
+    ("SELECT (?x + 1 AS ?y) { VALUES ?x { 1 2 } }", (), "sparql", None),
+])
+def test_prepare_with_fetch_runs_at_once(bus, text, values, language, rows):
+    """As if a FETCH had come with the serial that the answer tells; then the channel is like any other."""
+    with bus.prepare(text, values, language, fetch=True) as channel:
+        assert channel.info["fetch_serial"] == 1
+        first = list(channel.answer(1))
+        assert (len(first) == 2) if rows is None else (first == rows)
+        if not values:
+            assert channel.fetch() == first
+        channel.prepare("SELECT ?1")
+        assert channel.fetch((5,)) == [(5,)]
+
+
+def test_prepare_with_fetch_is_first(bus):
+    """A request that is sent at once waits for it, and a failure of it does no harm."""
+    with bus.prepare("SELECT abs(?1)", (-2**63,), fetch=True) as channel:
+        serials = [channel.send_fetch((-i,)) for i in range(3)]
+        assert serials == [2, 3, 4]
+        with pytest.raises(RemoteError) as error:
+            list(channel.answer(1))
+        assert "overflow" in error.value.message
+        assert [list(channel.answer(s)) for s in serials] == [[(i,)] for i in range(3)]
+
+
+def test_prepare_with_fetch_is_cancelled_and_left(bus):
+    with bus.prepare(LONG_STEP, fetch=True) as channel:
+        wait_until(lambda: running(bus, "running"), "the query to run")
+        channel.cancel(1)
+        with pytest.raises(RemoteError) as error:
+            list(channel.answer(1))
+        assert error.value.name == "Cancelled"
+    bus.prepare(LONG_STEP, fetch=True).close()
+    nothing_runs(bus)
+    assert bus.stats()["channels"] == 0
+
+
+@pytest.mark.parametrize("text, values, options, message", [
+    ("SELECT ?1", (), {"fetch": True}, "has no value"),
+    ("SELECT ?1", (1, 2), {"fetch": True}, "parameter"),
+    ("CREATE TABLE t(x)", (), {"fetch": True, "access": "write"}, "'fetch' is for queries"),
+    ("SELECT ?1", (1,), {}, "option 'fetch'"),
+])
+def test_prepare_with_fetch_is_refused(bus, text, values, options, message):
+    with pytest.raises(BusError) as error:
+        bus.prepare(text, values, **options)
+    assert error.value.name == "BadParameter" and message in error.value.message
+    assert bus.stats()["channels"] == 0
+
+
 def test_prepare_on_the_channel_says_what_it_is(bus):
     bus.update("CREATE TABLE t (a INTEGER, b TEXT)")
     with bus.prepare("SELECT 1") as channel:

@@ -346,6 +346,21 @@ def test_texts_of_statements_are_charged(make_bus):
     first.close()
 
 
+@pytest.mark.parametrize("options", [{"transport": "pipe"}, {"fetch": True}])
+def test_parameters_of_prepare_are_charged(make_bus, options):
+    """They stay until the result has been read."""
+    bus = make_bus(limits={"request_bytes_per_client": MIB})
+    text = f"{ENDLESS} SELECT i, length(?1), zeroblob(100) FROM n"
+    first = bus.prepare(text, (b"x" * 700000,), **options)
+    with pytest.raises(BusError) as error:
+        bus.prepare(text, (b"x" * 700000,), **options)
+    assert error.value.name == "LimitExceeded" and "request_bytes_per_client" in error.value.message
+    assert bus.stats()["channels"] == 1
+    first.close()
+    wait_until(lambda: not bus.queries(), "the end of the first")
+    bus.prepare(text, (b"x" * 700000,), **options).close()
+
+
 def test_large_pages_are_limited(make_bus):
     bus = make_bus(limits={"large_page_bytes_per_client": 2 << 20})
     row = encode_row([b"x" * ((1 << 20) - 64)])

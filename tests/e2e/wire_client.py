@@ -75,7 +75,7 @@ class Channel:
         self.socket = socket.socket(fileno=fd)
         self.fds = []
         self.reader = WireReader(self.recv, self.page_size, take_fds=self.take_fds)
-        self.serial = 0
+        self.serial = self.info.get("fetch_serial", 0)
         self.n_columns = len(self.columns)
 
     def __enter__(self):

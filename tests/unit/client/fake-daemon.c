@@ -79,7 +79,7 @@ fake_daemon_connect(FakeDaemon *self)
     QueryConnection *connection;
 
     connection = query_connection_new_offline(NULL);
-    query_pool_give(query_connection_get_pool(connection), query_channel_new(fake_daemon_take_fd(self), QW_PAGE_SIZE_DEFAULT));
+    query_pool_give(query_connection_get_pool(connection), query_channel_new(fake_daemon_take_fd(self), QW_PAGE_SIZE_DEFAULT, 0));
     return connection;
 }
 

@@ -35,7 +35,7 @@ test_channels(void)
         int fds[2];
 
         g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
-        channels[i] = query_channel_new(fds[0], QW_PAGE_SIZE_DEFAULT);
+        channels[i] = query_channel_new(fds[0], QW_PAGE_SIZE_DEFAULT, 0);
         peers[i] = fds[1];
         query_channel_set_prepared(channels[i], key, schema);
         query_pool_give(pool, channels[i]); /* the fifth is closed */

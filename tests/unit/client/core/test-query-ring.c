@@ -52,7 +52,7 @@ set_up(Fixture *self, gconstpointer data)
     self->n_open_fds = count_fds();
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
     self->fd = fds[0];
-    self->channel = query_channel_new(fds[1], PAGE_SIZE);
+    self->channel = query_channel_new(fds[1], PAGE_SIZE, 0);
     self->ring = qd_ring_new(&shape, self->ring_fds);
     g_assert_nonnull(self->ring);
 }
@@ -413,7 +413,7 @@ test_hang_up_anywhere(void)
         }
         (void) close(fds[0]);
         query_channel_free(fixture.channel);
-        fixture.channel = query_channel_new(fds[1], PAGE_SIZE);
+        fixture.channel = query_channel_new(fds[1], PAGE_SIZE, 0);
         do
             io = query_channel_receive(fixture.channel, &record, &error);
         while (io == QUERY_IO_DONE);

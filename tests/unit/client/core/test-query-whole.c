@@ -32,7 +32,7 @@ set_up(Fixture *self, gconstpointer data)
 
     g_assert_cmpint(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
     self->fd = fds[0];
-    self->channel = query_channel_new(fds[1], PAGE_SIZE);
+    self->channel = query_channel_new(fds[1], PAGE_SIZE, 0);
 }
 
 static void
