@@ -272,40 +272,58 @@ write_on(gpointer data)
     return NULL;
 }
 
-/* A serial read within the transaction of the run, which has begun before the helpers do: at its generation. */
+static void
+fill_to_end(Fixture *self, QdRun *run, GByteArray *rows)
+{
+    QdRunStatus status;
+
+    do
+        status = fill(self, run, rows);
+    while (status == QD_RUN_PAGE || status == QD_RUN_SLICE);
+    g_assert_no_error(self->error);
+    g_assert_cmpint(status, ==, QD_RUN_DONE);
+}
+
+/*
+ * A serial read within the transaction of the run, which has begun before the helpers do: at its generation. FALSE: there was no
+ * such transaction, since a commit came while the run looked for its snapshot. It reads as any other then.
+ */
+static gboolean
+compare_at_generation(Fixture *self, const char *sql)
+{
+    QdRun *run = start(self, sql, TRUE);
+    g_autoptr(GByteArray) rows = g_byte_array_new();
+    g_autoptr(GByteArray) expected = g_byte_array_new();
+    gboolean is_in_ranges;
+
+    fill_to_end(self, run, rows);
+    is_in_ranges = !sqlite3_get_autocommit(qd_connection_get_db(qd_run_get_reader(run)->connection));
+    if (is_in_ranges) {
+        QdRun *serial = qd_run_new_on((QdReader *) qd_run_get_reader(run), &(QdRunText){ .text = sql, .n_bytes = strlen(sql) },
+                                      QD_POLICY_READ, &self->store.limits, &self->error);
+
+        g_assert_no_error(self->error);
+        qd_run_set_options(serial, &(QdRunOptions){ 0 });
+        fill_to_end(self, serial, expected);
+        g_assert_cmpmem(expected->data, expected->len, rows->data, rows->len);
+        qd_run_free(serial);
+    }
+    qd_run_free(run);
+    join_helpers(self);
+    return is_in_ranges;
+}
+
 static void
 test_commits(Fixture *self, gconstpointer data)
 {
-    const char *sql = "SELECT a + 0, b || j FROM t";
     GThread *writer = g_thread_new("writer", write_on, self);
+    guint n_compared = 0;
     gint n_helped = 0;
 
     self->n_helpers = 1;
-    for (guint i = 0; i < N_ROUNDS; i++) {
-        QdRun *run = start(self, sql, TRUE);
-        g_autoptr(GByteArray) rows = g_byte_array_new();
-        QdRunStatus status = fill(self, run, rows);
-        sqlite3 *db = qd_connection_get_db(qd_run_get_reader(run)->connection);
-        g_autoptr(GByteArray) expected = g_byte_array_new();
-        QdRun *serial;
-
-        while (status == QD_RUN_PAGE || status == QD_RUN_SLICE)
-            status = fill(self, run, rows);
-        g_assert_no_error(self->error);
-        g_assert_cmpint(status, ==, QD_RUN_DONE);
-        g_assert_false(sqlite3_get_autocommit(db));
-        serial = qd_run_new_on((QdReader *) qd_run_get_reader(run), &(QdRunText){ .text = sql, .n_bytes = strlen(sql) },
-                               QD_POLICY_READ, &self->store.limits, &self->error);
-        g_assert_no_error(self->error);
-        qd_run_set_options(serial, &(QdRunOptions){ 0 });
-        do
-            status = fill(self, serial, expected);
-        while (status == QD_RUN_PAGE || status == QD_RUN_SLICE);
-        g_assert_cmpmem(expected->data, expected->len, rows->data, rows->len);
-        qd_run_free(serial);
-        qd_run_free(run);
-        join_helpers(self);
-    }
+    for (guint i = 0; i < 2 * N_ROUNDS && n_compared < N_ROUNDS; i++)
+        n_compared += compare_at_generation(self, "SELECT a + 0, b || j FROM t") ? 1 : 0;
+    g_assert_cmpuint(n_compared, ==, N_ROUNDS);
     n_helped = g_atomic_int_get(&self->n_helped);
     g_atomic_int_set(&self->leaves, TRUE);
     (void) g_thread_join(writer);
