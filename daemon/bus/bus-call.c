@@ -211,6 +211,13 @@ log_unknown(const QdBusCall *self, const GError *error)
         qd_log(LOG_NOTICE, &fields, "%s was refused: %s", sd_bus_message_get_member(self->message), error->message);
 }
 
+/* The message is kept until it is answered. @client: (nullable): not known yet */
+static gboolean
+charge(QdBusCall *self, QdClient *client, GError **error)
+{
+    return self->call == NULL || qd_engine_charge_call(self->service->engine, self->call, client, error);
+}
+
 static void
 on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
 {
@@ -220,7 +227,7 @@ on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
     if (peer == NULL) {
         log_unknown(self, peer_error);
         bus_call_fail(self, peer_error);
-    } else if (!check_sandbox(self, peer, &error)) {
+    } else if (!check_sandbox(self, peer, &error) || !charge(self, qd_peer_get_client(peer), &error)) {
         bus_call_fail(self, error);
     } else if (self->act != NULL) {
         self->act(self->service, self->message, peer);
@@ -236,6 +243,7 @@ static int
 bus_call_run(QdBusService *service, sd_bus_message *message, const QdBusCall *initial)
 {
     QdBusCall *self = g_memdup2(initial, sizeof *initial);
+    g_autoptr(GError) error = NULL;
 
     self->service = service;
     self->message = sd_bus_message_ref(message);
@@ -244,6 +252,10 @@ bus_call_run(QdBusService *service, sd_bus_message *message, const QdBusCall *in
     g_queue_push_tail_link(&service->calls, &self->link);
     if (service->hooks.activity != NULL)
         service->hooks.activity(service->hooks.user_data);
+    if (!charge(self, NULL, &error)) {
+        bus_call_fail(self, error);
+        return 1;
+    }
     qd_peers_resolve(service->peers, sd_bus_message_get_sender(message), on_peer, self);
     return 1;
 }

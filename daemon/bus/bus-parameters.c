@@ -217,10 +217,17 @@ read_entry(sd_bus_message *message, QdParameters *parameters, GHashTable *keys, 
     return TRUE;
 }
 
+static void
+unref_message(void *message)
+{
+    sd_bus_message_unref(message);
+}
+
+/* A value may have 64 MiB: it stays where it came, since the message is kept for the answer. */
 QdParameters *
 qd_bus_read_parameters(sd_bus_message *message, GError **error)
 {
-    g_autoptr(QdParameters) parameters = qd_parameters_new();
+    g_autoptr(QdParameters) parameters = qd_parameters_new_views(sd_bus_message_ref(message), unref_message);
     g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
     int r;
 

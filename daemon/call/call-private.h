@@ -16,9 +16,17 @@ typedef struct QdPayloadDraft QdPayloadDraft;
 typedef struct QdRun QdRun;
 typedef struct QdShape QdShape;
 
+/* As of qd_context_charge_request(). */
+typedef struct QdCallCharge {
+    QdContext *context;
+    QdClient *client; /* (owned) (nullable) */
+    gsize n_bytes;    /* 0: it is not charged */
+} QdCallCharge;
+
 /* What a call carries besides its public half. */
 struct QdCallPrivate {
     QdContext *context;
+    QdCallCharge charge;
     QdTask task;
     QdEntry entry;
     QdWriteItem item;
@@ -48,6 +56,10 @@ void qd_call_begin_wait(QdCall *call);
 uint64_t qd_call_get_spent_usec(const QdCall *call);
 /* What its caller or the limit gives it; 0: none. */
 uint64_t qd_call_get_timeout_msec(const QdCall *call);
+
+/* Main thread: charges the bytes of the statements, in place of an earlier charge, until the call is freed or discharged. */
+gboolean qd_call_charge(QdCall *call, QdContext *context, QdClient *client, GError **error);
+void qd_call_discharge(QdCall *call);
 
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
 gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error);

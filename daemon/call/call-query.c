@@ -290,6 +290,7 @@ run_prepare(QdCall *call, GError **error)
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);
     setup.parameters = row;
+    qd_call_discharge(call); /* text and parameters are the channel's now */
     (void) qd_channels_open(context->channels, call->client, &setup, &call->result.channel_fd, error);
 }
 

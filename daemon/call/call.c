@@ -2,6 +2,7 @@
 /*
  * Calls: their memory, the way through a thread, and the way back to the main thread.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/call/call-private.h"
@@ -12,6 +13,9 @@
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
+
+/* Calls that are not charged. */
+#define FREE_BYTES (64 * (gsize) 1024)
 
 static void
 statement_clear(gpointer data)
@@ -81,6 +85,7 @@ qd_call_free(QdCall *call)
         qd_write_item_clear(&call->private->item);
     g_clear_pointer(&call->private->write_statements, g_array_unref);
     qd_payload_draft_unref(call->private->draft);
+    qd_call_discharge(call);
     g_free(call->private);
     g_array_unref(call->statements);
     g_array_unref(call->result.columns);
@@ -116,6 +121,46 @@ qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdPar
     QdCallStatement statement = { .language = language, .text = g_strdup(text), .parameters = parameters };
 
     g_array_append_val(call->statements, statement);
+}
+
+static gsize
+count_bytes(const QdCall *call)
+{
+    gsize n_bytes = 0;
+
+    for (guint i = 0; i < call->statements->len; i++) {
+        const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, i);
+
+        n_bytes += sizeof *statement + strlen(statement->text);
+        if (statement->parameters != NULL)
+            n_bytes += qd_parameters_get_n_bytes(statement->parameters);
+    }
+    return n_bytes;
+}
+
+gboolean
+qd_call_charge(QdCall *call, QdContext *context, QdClient *client, GError **error)
+{
+    gsize n_bytes = count_bytes(call);
+
+    qd_call_discharge(call);
+    if (n_bytes <= FREE_BYTES)
+        return TRUE;
+    if (!qd_context_charge_request(context, client, n_bytes, error))
+        return FALSE;
+    call->private->charge = (QdCallCharge){ context, client != NULL ? qd_client_ref(client) : NULL, n_bytes };
+    return TRUE;
+}
+
+void
+qd_call_discharge(QdCall *call)
+{
+    QdCallCharge *charge = &call->private->charge;
+
+    if (charge->n_bytes > 0)
+        qd_context_discharge_request(charge->context, charge->client, charge->n_bytes);
+    g_clear_pointer(&charge->client, qd_client_unref);
+    charge->n_bytes = 0;
 }
 
 static void

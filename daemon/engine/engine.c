@@ -555,6 +555,12 @@ qd_engine_set_limits(QdEngine *self, const QdLimits *limits)
 }
 
 gboolean
+qd_engine_charge_call(QdEngine *self, QdCall *call, QdClient *client, GError **error)
+{
+    return qd_call_charge(call, &self->context, client, error);
+}
+
+gboolean
 qd_engine_charge_request(QdEngine *self, QdClient *client, gsize n_bytes, GError **error)
 {
     return qd_context_charge_request(&self->context, client, n_bytes, error);

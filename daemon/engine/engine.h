@@ -76,7 +76,9 @@ void qd_engine_give_memory_back(QdEngine *self);
 
 void qd_engine_set_limits(QdEngine *self, const QdLimits *limits);
 const QdLimits *qd_engine_get_limits(QdEngine *self);
-/* Main thread: as qd_context_charge_request(), for what comes by a descriptor before there is a call of it. */
+/* Main thread: the bytes of @call, until it is freed, in place of an earlier charge of it; as qd_context_charge_request(). */
+gboolean qd_engine_charge_call(QdEngine *self, QdCall *call, QdClient *client, GError **error);
+/* Main thread: as qd_context_charge_request(), for what comes before there is a call of it. */
 gboolean qd_engine_charge_request(QdEngine *self, QdClient *client, gsize n_bytes, GError **error);
 void qd_engine_discharge_request(QdEngine *self, QdClient *client, gsize n_bytes);
 uint64_t qd_engine_get_generation(QdEngine *self);

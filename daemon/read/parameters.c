@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small ordered set of keyed values with their own copies.
+ * A small ordered set of keyed values, with copies of them or an owner that keeps them.
  */
 #include "daemon/read/parameters.h"
 
@@ -11,18 +11,18 @@ typedef struct Entry {
 
 struct QdParameters {
     GArray *entries; /* of Entry */
+    gsize n_bytes;
+    void *owner; /* (nullable): of what the values point to; NULL: they are copies */
+    GDestroyNotify destroy;
 };
 
 static void
-entry_clear(gpointer data)
+entry_free_copies(const Entry *entry)
 {
-    Entry *entry = data;
-
-    g_free(entry->key);
-    if (entry->value.type == QW_TYPE_BLOB || qw_type_has_nul(entry->value.type)) {
-        g_free((char *) entry->value.data);
-        g_free((char *) entry->value.tag);
-    }
+    if (entry->value.type != QW_TYPE_BLOB && !qw_type_has_nul(entry->value.type))
+        return;
+    g_free((char *) entry->value.data);
+    g_free((char *) entry->value.tag);
 }
 
 QdParameters *
@@ -31,7 +31,16 @@ qd_parameters_new(void)
     QdParameters *self = g_new0(QdParameters, 1);
 
     self->entries = g_array_new(FALSE, TRUE, sizeof(Entry));
-    g_array_set_clear_func(self->entries, entry_clear);
+    return self;
+}
+
+QdParameters *
+qd_parameters_new_views(void *owner, GDestroyNotify destroy)
+{
+    QdParameters *self = qd_parameters_new();
+
+    self->owner = owner;
+    self->destroy = destroy;
     return self;
 }
 
@@ -41,7 +50,16 @@ qd_parameters_free(QdParameters *self)
     if (self == NULL)
         return NULL;
 
+    for (guint i = 0; i < self->entries->len; i++) {
+        const Entry *entry = &g_array_index(self->entries, Entry, i);
+
+        g_free(entry->key);
+        if (self->owner == NULL)
+            entry_free_copies(entry);
+    }
     g_array_unref(self->entries);
+    if (self->owner != NULL)
+        self->destroy(self->owner);
     g_free(self);
     return NULL;
 }
@@ -62,11 +80,21 @@ qd_parameters_add(QdParameters *self, const char *key, const QwValue *value)
 {
     Entry entry = { .key = g_strdup(key), .value = *value };
 
+    self->n_bytes += sizeof entry + strlen(key);
     if (value->type == QW_TYPE_BLOB || qw_type_has_nul(value->type)) {
-        entry.value.data = copy_bytes(value->data, value->n_bytes);
-        entry.value.tag = value->tag != NULL ? copy_bytes(value->tag, value->n_tag_bytes) : NULL;
+        self->n_bytes += value->n_bytes + (value->tag != NULL ? value->n_tag_bytes : 0);
+        if (self->owner == NULL) {
+            entry.value.data = copy_bytes(value->data, value->n_bytes);
+            entry.value.tag = value->tag != NULL ? copy_bytes(value->tag, value->n_tag_bytes) : NULL;
+        }
     }
     g_array_append_val(self->entries, entry);
+}
+
+gsize
+qd_parameters_get_n_bytes(const QdParameters *self)
+{
+    return self->n_bytes;
 }
 
 guint

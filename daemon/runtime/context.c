@@ -27,8 +27,8 @@ qd_context_charge_request(QdContext *self, QdClient *client, gsize n_bytes, GErr
     const QdLimits *limits = &self->limits;
     gint before;
 
-    if (!qd_client_charge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
-                               qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
+    if (client != NULL && !qd_client_charge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
+                                                 qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
         qd_limit_set_error(error, limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT,
                            "requests of client '%s' that have no answer yet are too many", qd_client_get_label(client));
         return FALSE;
@@ -46,7 +46,8 @@ void
 qd_context_discharge_request(QdContext *self, QdClient *client, gsize n_bytes)
 {
     g_atomic_int_add(&self->n_request_bytes, -(gint) n_bytes);
-    qd_client_discharge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
+    if (client != NULL)
+        qd_client_discharge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes);
 }
 
 void

@@ -60,8 +60,8 @@ typedef struct QdContext {
 /* The default or the caller's time limit, within the cap. 0: none. */
 uint64_t qd_context_get_timeout_msec(const QdContext *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec);
 
-/* Any thread: bytes of a request of @client that has no answer yet. FALSE with LIMIT_EXCEEDED: too many of the client, or in all.
- */
+/* Any thread: bytes of a request of @client (nullable: not known yet) that has no answer yet. FALSE with LIMIT_EXCEEDED: too many
+ * of the client, or in all. */
 gboolean qd_context_charge_request(QdContext *self, QdClient *client, gsize n_bytes, GError **error);
 void qd_context_discharge_request(QdContext *self, QdClient *client, gsize n_bytes);
 

@@ -16,7 +16,7 @@ import time
 
 import pytest
 
-from harness import BusError, SANITIZER, SLOWER, status_kib, wait_until
+from harness import NAME, PATH, BusError, Gio, GLib, SANITIZER, SLOWER, options, parameters, status_kib, wait_until
 from wire_client import RemoteError, encode_record, encode_row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -359,6 +359,38 @@ def test_parameters_of_prepare_are_charged(make_bus, options):
     first.close()
     wait_until(lambda: not bus.queries(), "the end of the first")
     bus.prepare(text, (b"x" * 700000,), **options).close()
+
+
+@pytest.mark.parametrize("n_callers", [1, 4])
+@pytest.mark.parametrize("method, text", [("Query", f"{ENDLESS} SELECT count(*), length(?1) FROM n"),
+                                          ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n LIMIT 1 OFFSET 100000000")])
+def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
+    """A message is kept until its call is answered. Without a limit the bus daemon's own holds, which is above the unit's."""
+    bus = make_bus(limits={"request_bytes_per_client": 4 * MIB, "request_bytes": 8 * MIB})
+    bus.update("CREATE TABLE t(x)")
+    callers = [bus.caller() for _ in range(n_callers)]  # all are one process
+    answers = []
+    body = GLib.Variant("(ssa{sv}a{sv})", ("sql", text, parameters((b"x" * (MIB + 100000),)), options({"timeout_ms": 3000})))
+    for k in range(24):
+        callers[k % n_callers].connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, -1, None,
+                                               lambda source, result: answers.append(failure_of(source, result)))
+    context = GLib.MainContext.default()
+    wait_until(lambda: (context.iteration(False), len(answers) == 24)[1], "all answers")
+    refused = [text for text in answers if "LimitExceeded" in text]
+    assert len(refused) == 21 and all("request_bytes_per_client" in text for text in refused)
+    assert sum("Timeout" in text for text in answers) == 3
+    assert bus.query("SELECT length(?1)", (b"x" * 3 * MIB,)) == [(3 * MIB,)]
+    with pytest.raises(BusError) as error:
+        bus.query("SELECT length(?1)", (b"x" * 5 * MIB,))
+    assert error.value.name == "LimitExceeded"
+
+
+def failure_of(source, result):
+    try:
+        source.call_finish(result)
+        return "none"
+    except GLib.Error as error:
+        return error.message
 
 
 def test_large_pages_are_limited(make_bus):
