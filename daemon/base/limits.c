@@ -110,8 +110,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "pages of one client's channels, as far as 'page_size' is above 64 KiB"),
     ROW(LARGE_PAGE_BYTES, "large_page_bytes", "bytes", 64 * MIB, 0, GIB, LIMIT_EXCEEDED, "such pages in all"),
     ROW(REQUEST_BYTES_PER_CLIENT, "request_bytes_per_client", "bytes", 80 * MIB, MIB, GIB, LIMIT_EXCEEDED,
-        "requests of one client until they are answered, and texts of its statements; 64 KiB of each channel and call are not "
-        "counted"),
+        "requests of one client until answered, results by value until sent, texts of statements; 64 KiB of each "
+        "channel and call do not count"),
     ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED, "such requests in all"),
     ROW(REQUEST_IDLE_MSEC, "request_idle_ms", "ms", 30000, 100, HOUR_MSEC, TIMEOUT,
         "time in which nothing more comes of a request that has begun"),

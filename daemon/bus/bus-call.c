@@ -122,10 +122,11 @@ on_told(void *user_data, const GError *error)
     self->is_answered = TRUE;
 }
 
+/* Consumes @self. */
 static void
-on_done(QdCall *call, void *user_data)
+answer(QdBusCall *self)
 {
-    QdBusCall *self = user_data;
+    QdCall *call = self->call;
     g_autoptr(GError) error = NULL;
     int r;
 
@@ -149,6 +150,49 @@ on_done(QdCall *call, void *user_data)
     else
         qd_error_set_errno(&error, -r, "cannot build the answer");
     bus_call_fail(self, error);
+}
+
+static gboolean
+is_bus_busy(const QdBusService *service)
+{
+    uint64_t n = 0;
+
+    return sd_bus_get_n_queued_write(service->bus, &n) >= 0 && n > 0;
+}
+
+void
+qd_bus_calls_answer_late(QdBusService *service, gboolean even_if_busy)
+{
+    while (!g_queue_is_empty(&service->late) && (even_if_busy || !is_bus_busy(service)))
+        answer(g_queue_pop_head(&service->late));
+    if (g_queue_is_empty(&service->late))
+        service->late_source = sd_event_source_disable_unref(service->late_source);
+}
+
+static int
+on_loop(sd_event_source *source, void *userdata)
+{
+    qd_bus_calls_answer_late(userdata, FALSE);
+    return 0;
+}
+
+/*
+ * A large answer is a message of up to 120 MiB, which no limit counts while it waits to be sent. So there is one at a time; the
+ * results of the others are charged meanwhile.
+ */
+static void
+on_done(QdCall *call, void *user_data)
+{
+    QdBusCall *self = user_data;
+    QdBusService *service = self->service;
+    gboolean waits = qd_call_has_large_result(call) && (is_bus_busy(service) || !g_queue_is_empty(&service->late));
+
+    if (waits && service->late_source == NULL)
+        waits = sd_event_add_post(service->event, &service->late_source, on_loop, service) >= 0;
+    if (waits)
+        g_queue_push_tail(&service->late, self);
+    else
+        answer(self);
 }
 
 /* An act (no call) shows or touches what several clients do. It is for the user, and for an application in its own store. */

@@ -85,6 +85,9 @@ int qd_bus_call_act_for_application(QdBusService *service, sd_bus_message *messa
  */
 void qd_bus_calls_cancel(QdBusService *service, const char *sender);
 
+/* Large answers that have waited: as long as the bus takes them at once, or all of them. */
+void qd_bus_calls_answer_late(QdBusService *service, gboolean even_if_busy);
+
 /**
  * qd_bus_call_log:
  * @call: (transfer none): a call that is done

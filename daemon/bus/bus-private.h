@@ -38,6 +38,8 @@ struct QdBusService {
     QdBusSubscriptions *subscriptions;
     QdBusTracker *tracker;
     GQueue calls; /* of QdBusCall: not answered yet */
+    GQueue late;  /* of QdBusCall: of these, large answers that wait until the bus has taken the one before */
+    sd_event_source *late_source;
     sd_bus_slot *query_slot;
     sd_bus_slot *manager_slot;
 };

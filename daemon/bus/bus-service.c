@@ -94,7 +94,8 @@ qd_bus_service_free(QdBusService *self)
     (void) qd_bus_listeners_free(self->listeners);
     if (self->changes != NULL)
         qd_bus_changes_flush(self->changes); /* tells the subscriptions, too */
-    (void) qd_peers_free(self->peers);       /* answers calls of peers that are not known yet */
+    qd_bus_calls_answer_late(self, TRUE);
+    (void) qd_peers_free(self->peers); /* answers calls of peers that are not known yet */
     g_assert(self->calls.length == 0);
     (void) qd_bus_jobs_free(self->jobs);
     (void) qd_bus_changes_free(self->changes);

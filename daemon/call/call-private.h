@@ -27,6 +27,7 @@ typedef struct QdCallCharge {
 struct QdCallPrivate {
     QdContext *context;
     QdCallCharge charge;
+    gsize n_result_bytes; /* by value, charged but for the first ones */
     QdTask task;
     QdEntry entry;
     QdWriteItem item;
@@ -60,6 +61,8 @@ uint64_t qd_call_get_timeout_msec(const QdCall *call);
 /* Main thread: charges the bytes of the statements, in place of an earlier charge, until the call is freed or discharged. */
 gboolean qd_call_charge(QdCall *call, QdContext *context, QdClient *client, GError **error);
 void qd_call_discharge(QdCall *call);
+/* A worker: so much more of a result by value is kept, until the call is freed. */
+gboolean qd_call_charge_result(QdCall *call, gsize n_bytes, GError **error);
 
 /* Makes the call's item one that writes for the call's client. ACCESS_DENIED when that may only read. */
 gboolean qd_call_init_write(QdCall *call, void (*done)(QdWriteItem *item, QdWriterLinger *linger), GError **error);

@@ -181,6 +181,8 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
 static gboolean
 keep_page(QdCall *call, const uint8_t *body, gsize n_bytes, uint32_t n_rows, uint32_t n_columns, void *data, GError **error)
 {
+    if (!qd_call_charge_result(call, n_bytes, error))
+        return FALSE;
     g_ptr_array_add(call->result.pages, g_bytes_new(body, n_bytes));
     g_array_append_val(call->result.page_rows, n_rows);
     return TRUE;

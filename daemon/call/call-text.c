@@ -281,6 +281,12 @@ qd_call_pull_text(QdCall *call, QdRun *run, QdTextFlushFunc flush, GString *out,
     return ok;
 }
 
+static gboolean
+charge_text(QdCall *call, GString *out, GError **error)
+{
+    return qd_call_charge_result(call, out->len - MIN(out->len, call->private->n_result_bytes), error);
+}
+
 static void
 run_query_text(QdCall *call, GError **error)
 {
@@ -295,7 +301,7 @@ run_query_text(QdCall *call, GError **error)
         return;
     }
     run = qd_call_start_bound_run(call, error);
-    if (run == NULL || !qd_call_pull_text(call, run, NULL, out, error))
+    if (run == NULL || !qd_call_pull_text(call, run, charge_text, out, error))
         return;
     if (out->len > MESSAGE_TEXT_MAX) {
         qd_error_set(error, QW_ERROR_TOO_BIG, "the result as '%s' is too big for a message of the bus, take it by Export",

@@ -152,6 +152,28 @@ qd_call_charge(QdCall *call, QdContext *context, QdClient *client, GError **erro
     return TRUE;
 }
 
+gboolean
+qd_call_charge_result(QdCall *call, gsize n_bytes, GError **error)
+{
+    QdCallCharge *charge = &call->private->charge;
+
+    call->private->n_result_bytes += n_bytes;
+    if (call->private->n_result_bytes <= FREE_BYTES)
+        return TRUE;
+    if (!qd_context_charge_request(call->private->context, call->client, n_bytes, error))
+        return FALSE;
+    if (charge->n_bytes == 0)
+        *charge = (QdCallCharge){ .context = call->private->context, .client = qd_client_ref(call->client) };
+    charge->n_bytes += n_bytes;
+    return TRUE;
+}
+
+gboolean
+qd_call_has_large_result(const QdCall *call)
+{
+    return call->private->n_result_bytes > FREE_BYTES;
+}
+
 void
 qd_call_discharge(QdCall *call)
 {

@@ -127,5 +127,7 @@ gboolean qd_call_is_reading(const QdCall *call);
 QdCall *qd_call_free(QdCall *call);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdCall, qd_call_free)
 
+/* By value, so that it is charged. */
+gboolean qd_call_has_large_result(const QdCall *call);
 /* Appends a statement; copies strings, takes @parameters (nullable) over. */
 void qd_call_add_statement(QdCall *call, QdLanguage language, const char *text, QdParameters *parameters);

@@ -385,6 +385,44 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     assert error.value.name == "LimitExceeded"
 
 
+LARGE_ROWS = f"{ENDLESS} SELECT replace(hex(zeroblob(500000)), '0', 'x'), i FROM n LIMIT 2"
+
+
+def ask_at_once(bus, n, method, signature, *arguments):
+    """The replies of n calls that are under way together, or their failures."""
+    answers = []
+
+    def on_answer(source, result):
+        try:
+            answers.append(source.call_finish(result).unpack())
+        except GLib.Error as error:
+            answers.append(error.message)
+
+    body = GLib.Variant(signature, arguments)
+    for _ in range(n):
+        bus.connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, -1, None, on_answer)
+    context = GLib.MainContext.default()
+    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers")
+    return answers
+
+
+@pytest.mark.parametrize("method, signature, form", [("Query", "(ssa{sv}a{sv})", {}), ("QueryText", "(sssa{sv})", "csv")])
+def test_results_by_value_are_charged(make_bus, method, signature, form):
+    """Until they are sent, one after the other. 60 with 15 MB each took 1.4 GB."""
+    bus = make_bus(limits={"request_bytes_per_client": 8 * MIB})
+    arguments = ("sql", LARGE_ROWS, form, options({"max_bytes": 4 * MIB}))
+    answers = ask_at_once(bus, 60, method, signature, *arguments)
+    refused = [answer for answer in answers if isinstance(answer, str)]
+    assert all("LimitExceeded" in text and "request_bytes_per_client" in text for text in refused)
+    assert len(refused) < 60 and status_kib(bus.daemon_pid(), "VmHWM") < 100 * 1024
+    for answer in ask_at_once(bus, 3, method, signature, *arguments) + [a for a in answers if not isinstance(a, str)]:
+        if method == "Query":
+            assert [(len(row[0]), row[1]) for row in answer[1]] == [(1000000, 1), (1000000, 2)]
+        else:
+            assert len(answer[1]) > 2000000 and answer[1].count("xxxx") == 500000 and not answer[2]
+    assert bus.query("SELECT 1") == [(1,)]
+
+
 def failure_of(source, result):
     try:
         source.call_finish(result)
