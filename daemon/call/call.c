@@ -192,6 +192,8 @@ finish_on_main(void *data)
     QdContext *context = call->private->context;
 
     context->n_calls--;
+    if (call->private->is_told)
+        g_atomic_int_add(&context->n_told, -1);
     call->done(call, call->user_data);
     context->hooks.activity(context->hooks.user_data);
 }
@@ -233,6 +235,7 @@ qd_call_tell(void *data, const GError *error)
         return call->private->is_told;
 
     call->private->is_told = TRUE;
+    g_atomic_int_inc(&call->private->context->n_told);
     told = g_new(Told, 1);
     *told = (Told){ call, g_error_copy(error) };
     qd_mailbox_post(call->private->context->mailbox, tell_on_main, told);

@@ -59,6 +59,7 @@ tell_of(QdChannel *self, const GError *error, uint32_t serial)
     }
     told->since_usec = (uint64_t) g_get_monotonic_time();
     g_atomic_int_set(&told->state, QD_TOLD_ALL);
+    g_atomic_int_inc(&self->context->n_told);
     if (qd_error_get_code(error) == QW_ERROR_TIMEOUT)
         __atomic_add_fetch(&self->context->counters.n_timeouts, 1, __ATOMIC_RELAXED);
     return TRUE;
@@ -133,5 +134,7 @@ qd_channel_end_told(QdChannel *self)
 void
 qd_channel_forget_told(QdChannel *self)
 {
+    if (qd_channel_was_told(self))
+        g_atomic_int_add(&self->context->n_told, -1);
     self->work.told = (QdTold){ .state = QD_TOLD_NOTHING };
 }

@@ -541,6 +541,14 @@ qd_engine_is_drained(QdEngine *self)
 }
 
 gboolean
+qd_engine_is_drained_but_for_told(QdEngine *self)
+{
+    guint n = self->context.n_calls + qd_channels_get_n(self->context.channels);
+
+    return n <= (guint) g_atomic_int_get(&self->context.n_told);
+}
+
+gboolean
 qd_engine_is_alive(QdEngine *self, uint64_t max_usec)
 {
     return qd_workers_is_alive(self->context.workers, max_usec);

@@ -67,6 +67,8 @@ const char *qd_engine_get_health(QdEngine *self);
 /* Main thread: shutdown(SHUT_RD) on all channels; what is queued is served, then channels close. `activity` tells the end. */
 void qd_engine_drain(QdEngine *self);
 gboolean qd_engine_is_drained(QdEngine *self);
+/* The same, but for statements that do not end, whose clients have their answer. */
+gboolean qd_engine_is_drained_but_for_told(QdEngine *self);
 
 /* For the watchdog: false when a worker that should react has not for @max_usec. */
 gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);

@@ -20,6 +20,8 @@
 #define LAST_USEC (3 * UINT64_C(1000000))
 /* And for the threads to end. */
 #define LATEST_USEC (2 * G_USEC_PER_SEC)
+/* For what others have asked, where a statement does not end. */
+#define WITHOUT_USEC (500 * UINT64_C(1000))
 /* A daemon that never exits is idle enough for a check of its database after this time. */
 #define CHECK_IDLE_MSEC 60000
 /* Above the second after which the engine tells again that it is used. And before the read connections are closed: then what they
@@ -39,6 +41,7 @@ struct QdLifeCycle {
     LifeState state;
     int exit_code;
     gboolean cancelled;
+    gboolean is_without;           /* a statement that does not end is waited for no longer */
     guint64 active_usec;           /* monotonic: when something last began or ended */
     guint64 idle_msec;             /* for which idle_source was started */
     sd_event_source *check_source; /* one look before the loop sleeps */
@@ -56,15 +59,31 @@ is_idle(const QdLifeCycle *self)
            qd_bus_service_is_idle(self->service->bus_service);
 }
 
+static gboolean
+may_drain(const QdLifeCycle *self)
+{
+    return self->cancelled || self->is_without || qd_bus_service_get_n_calls(self->service->bus_service) == 0;
+}
+
+/* No thread can be ended from outside. What the writer has answered is in the log; the next call starts another daemon. */
+static void
+end_without(void)
+{
+    qd_log(LOG_ERR, NULL, "a statement does not end, since SQLite asks nothing within one of its operations: ending without it");
+    _exit(EXIT_FAILURE);
+}
+
 static void
 advance(QdLifeCycle *self)
 {
     QdService *service = self->service;
 
-    if (self->state == LIFE_ANSWERING && (self->cancelled || qd_bus_service_get_n_calls(service->bus_service) == 0)) {
+    if (self->state == LIFE_ANSWERING && may_drain(self)) {
         self->state = LIFE_DRAINING;
         qd_engine_drain(service->engine);
     }
+    if (self->state == LIFE_DRAINING && self->is_without && qd_engine_is_drained_but_for_told(service->engine))
+        end_without();
     if (self->state == LIFE_DRAINING && qd_engine_is_drained(service->engine) && qd_bus_service_is_answered(service->bus_service)) {
         self->state = LIFE_ENDED;
         (void) sd_event_exit(service->event, self->exit_code);
@@ -268,18 +287,18 @@ collect_id(const QdQueryInfo *info, void *user_data)
 }
 
 static gpointer
-end_without(gpointer data)
+end_later(gpointer data)
 {
     g_usleep(LATEST_USEC);
-    qd_log(LOG_ERR, NULL, "a statement does not end: ending without it");
-    _exit(EXIT_FAILURE);
+    end_without();
+    return NULL;
 }
 
 /* A statement may be in one operation of SQLite that nothing ends. What the writer has answered is in the log. */
 static void
 bound_end(void)
 {
-    GThread *thread = g_thread_try_new("queryd-end", end_without, NULL, NULL);
+    GThread *thread = g_thread_try_new("queryd-end", end_later, NULL, NULL);
 
     g_clear_pointer(&thread, g_thread_unref);
 }
@@ -338,6 +357,25 @@ qd_life_cycle_stop(QdLifeCycle *self, const char *reason, int exit_code)
                                       self);
     if (self->state == LIFE_RUNNING)
         begin_stop(self, reason);
+}
+
+static int
+on_without_over(sd_event_source *source, uint64_t usec, void *user_data)
+{
+    end_without();
+    return 0;
+}
+
+void
+qd_life_cycle_end_without(QdLifeCycle *self)
+{
+    if (self->is_without)
+        return;
+    self->is_without = TRUE;
+    if (sd_event_add_time_relative(self->service->event, NULL, CLOCK_MONOTONIC, WITHOUT_USEC, 0, on_without_over, self) < 0)
+        end_without();
+    if (self->state == LIFE_RUNNING)
+        begin_stop(self, "a statement does not end");
 }
 
 gboolean

@@ -51,6 +51,15 @@ void qd_life_cycle_note_activity(QdLifeCycle *self);
 void qd_life_cycle_stop(QdLifeCycle *self, const char *reason, int exit_code);
 
 /**
+ * qd_life_cycle_end_without:
+ * @self: the life cycle
+ *
+ * A statement does not end, and its client has been answered. Ends the daemon as soon as all others have their answers, and in any
+ * case soon.
+ */
+void qd_life_cycle_end_without(QdLifeCycle *self);
+
+/**
  * qd_life_cycle_is_stopping:
  * @self: the life cycle
  *

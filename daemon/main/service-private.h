@@ -28,6 +28,7 @@ typedef struct QdService {
     QdLifeCycle *life;
     QdMemoryPressure *pressure; /* (nullable) */
     gboolean name_owned;
+    gint64 stuck_usec;     /* of the thread of deadlines: since a statement does not end; 0: none */
     guint64 watchdog_usec; /* 0: no watch */
     sd_bus_slot *name_slot;
     sd_bus_slot *name_lost_slot;

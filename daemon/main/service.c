@@ -23,6 +23,8 @@
 #define NAME_IS_PRIMARY_OWNER 1u /* the reply of RequestName */
 #define NAME_EXISTS 3u
 #define EXIT_NAME_TAKEN 3 /* the unit does not try that again: the owner serves all callers */
+/* For the main thread to end the daemon without a statement. */
+#define MAIN_USEC (2 * G_USEC_PER_SEC)
 
 static void fail_start(QdService *self, int exit_code, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -105,12 +107,29 @@ on_damaged(void *user_data)
         qd_life_cycle_stop(self->life, "the database is damaged, and is salvaged at the next start", EXIT_SUCCESS);
 }
 
-/* No thread can be ended from outside. What the writer has answered is in the log; the next call starts another daemon. */
+static void
+end_without(void *user_data)
+{
+    QdService *self = user_data;
+
+    if (self->life != NULL)
+        qd_life_cycle_end_without(self->life);
+}
+
+/* In the thread of deadlines, as long as there is such a statement. */
 static void
 on_stuck(void *user_data)
 {
-    qd_log(LOG_ERR, NULL, "a statement does not end, since SQLite asks nothing within one of its operations: ending without it");
-    _exit(EXIT_FAILURE);
+    QdService *self = user_data;
+    gint64 now_usec = g_get_monotonic_time();
+
+    if (self->stuck_usec == 0) {
+        self->stuck_usec = now_usec;
+        qd_mailbox_post(self->mailbox, end_without, self);
+    } else if (now_usec > self->stuck_usec + MAIN_USEC) {
+        qd_log(LOG_ERR, NULL, "a statement does not end, and the main thread does not answer: ending without both");
+        _exit(EXIT_FAILURE);
+    }
 }
 
 static void

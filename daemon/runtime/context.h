@@ -55,6 +55,7 @@ typedef struct QdContext {
     gint n_restores;        /* atomic: so often another database has come in place of this one */
     uint64_t activity_usec; /* atomic: when the main thread last heard of activity */
     guint n_calls;          /* main thread */
+    gint n_told;            /* atomic: calls and channels that were answered before their thread has come back */
 } QdContext;
 
 /* The default or the caller's time limit, within the cap. 0: none. */
