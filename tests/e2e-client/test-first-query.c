@@ -13,11 +13,13 @@
 
 #define TEXT "SELECT :a || ?2"
 
+/* Atomics, for the thread of GDBus. */
+static gint is_older_daemon;
+static gint n_prepares;
+static gint n_prepares_fetch; /* with the option */
+
 typedef struct Messages {
     QueryConnection *connection;
-    gboolean is_older_daemon;
-    gint n_prepares;       /* atomic, as the next */
-    gint n_prepares_fetch; /* with the option */
     GDBusConnection *bus;
     guint filter;
 } Messages;
@@ -47,29 +49,31 @@ rename_fetch(GDBusMessage *message, GVariant *body)
 static GDBusMessage *
 on_message(GDBusConnection *bus, GDBusMessage *message, gboolean is_incoming, gpointer user_data)
 {
-    Messages *self = user_data;
     g_autoptr(GVariant) options = NULL;
     GVariant *body = g_dbus_message_get_body(message);
 
     if (is_incoming || g_strcmp0(g_dbus_message_get_member(message), "Prepare") != 0)
         return message;
-    g_atomic_int_inc(&self->n_prepares);
+    g_atomic_int_inc(&n_prepares);
     options = g_variant_get_child_value(body, 3);
     if (!g_variant_lookup(options, "fetch", "b", NULL))
         return message;
-    g_atomic_int_inc(&self->n_prepares_fetch);
-    return self->is_older_daemon ? rename_fetch(message, body) : message;
+    g_atomic_int_inc(&n_prepares_fetch);
+    return g_atomic_int_get(&is_older_daemon) ? rename_fetch(message, body) : message;
 }
 
 static void
-messages_watch(Messages *self, gboolean is_older_daemon)
+messages_watch(Messages *self, gboolean is_older)
 {
     g_autoptr(GError) error = NULL;
 
-    *self = (Messages){ .connection = client_open(), .is_older_daemon = is_older_daemon };
+    g_atomic_int_set(&is_older_daemon, is_older);
+    g_atomic_int_set(&n_prepares, 0);
+    g_atomic_int_set(&n_prepares_fetch, 0);
+    self->connection = client_open();
     self->bus = query_bus_get_connection(query_connection_get_bus(self->connection), NULL, &error);
     g_assert_no_error(error);
-    self->filter = g_dbus_connection_add_filter(self->bus, on_message, self, NULL);
+    self->filter = g_dbus_connection_add_filter(self->bus, on_message, NULL, NULL);
 }
 
 static void
@@ -103,8 +107,8 @@ test_runs_with_prepare(void)
     read_joined(messages.connection, "x7");
     read_joined(messages.connection, "x7"); /* on the channel */
     g_assert_cmpint(client_query_number(messages.connection, "SELECT 5"), ==, 5);
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares), ==, 1);
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares_fetch), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 1);
     messages_end(&messages);
 }
 
@@ -116,8 +120,8 @@ test_older_daemon(void)
     messages_watch(&messages, TRUE);
     read_joined(messages.connection, "x7");
     read_joined(messages.connection, "x7");
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares), ==, 2);
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares_fetch), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, 2);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 1);
     messages_end(&messages);
 }
 
@@ -133,12 +137,12 @@ test_only_queries(void)
     messages_watch(&messages, FALSE);
     client_execute(messages.connection, "CREATE TABLE once(x)");
     messages_end(&messages);
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares_fetch), ==, 0);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 0);
 
     messages_watch(&messages, FALSE);
     statement = query_connection_prepare(messages.connection, QUERY_LANGUAGE_SQL, TEXT, NULL, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares_fetch), ==, 0);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 0);
     g_clear_object(&statement);
     messages_end(&messages);
 
@@ -165,7 +169,7 @@ test_fails(void)
     g_assert_nonnull(error);
     g_assert_nonnull(strstr(error->message, "overflow"));
     read_joined(messages.connection, "x7");
-    g_assert_cmpint(g_atomic_int_get(&messages.n_prepares), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, 1);
     messages_end(&messages);
 }
 

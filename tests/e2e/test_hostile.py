@@ -370,10 +370,12 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     bus = make_bus(limits={"request_bytes_per_client": 4 * MIB, "request_bytes": 8 * MIB})
     bus.update("CREATE TABLE t(x)")
     callers = [bus.caller() for _ in range(n_callers)]  # all are one process
+    for caller in callers:  # which the daemon knows from now on: a call of one that it does not know yet counts in all only
+        caller.query("SELECT 1")
     answers = []
     body = GLib.Variant("(ssa{sv}a{sv})", ("sql", text, parameters((b"x" * (MIB + 100000),)), options({"timeout_ms": 3000})))
     for k in range(24):
-        callers[k % n_callers].connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, -1, None,
+        callers[k % n_callers].connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None,
                                                lambda source, result: answers.append(failure_of(source, result)))
     context = GLib.MainContext.default()
     wait_until(lambda: (context.iteration(False), len(answers) == 24)[1], "all answers")
@@ -386,7 +388,7 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     assert error.value.name == "LimitExceeded"
 
 
-LARGE_ROWS = f"{ENDLESS} SELECT replace(hex(zeroblob(500000)), '0', 'x'), i FROM n LIMIT 2"
+LARGE_ROWS = f"{ENDLESS} SELECT hex(zeroblob(500000)), i FROM n LIMIT 2"
 
 
 def ask_at_once(bus, n, method, signature, *arguments):
@@ -401,9 +403,9 @@ def ask_at_once(bus, n, method, signature, *arguments):
 
     body = GLib.Variant(signature, arguments)
     for _ in range(n):
-        bus.connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, -1, None, on_answer)
+        bus.connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None, on_answer)
     context = GLib.MainContext.default()
-    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers")
+    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers", 120)
     return answers
 
 
@@ -412,15 +414,17 @@ def test_results_by_value_are_charged(make_bus, method, signature, form):
     """Until they are sent, one after the other. 60 with 15 MB each took 1.4 GB."""
     bus = make_bus(limits={"request_bytes_per_client": 8 * MIB})
     arguments = ("sql", LARGE_ROWS, form, options({"max_bytes": 4 * MIB}))
-    answers = ask_at_once(bus, 60, method, signature, *arguments)
+    answers = ask_at_once(bus, 30, method, signature, *arguments)
     refused = [answer for answer in answers if isinstance(answer, str)]
     assert all("LimitExceeded" in text and "request_bytes_per_client" in text for text in refused)
-    assert len(refused) < 60 and status_kib(bus.daemon_pid(), "VmHWM") < 100 * 1024
+    assert len(refused) < 30
+    if not SANITIZER:
+        assert status_kib(bus.daemon_pid(), "VmHWM") < 100 * 1024
     for answer in ask_at_once(bus, 3, method, signature, *arguments) + [a for a in answers if not isinstance(a, str)]:
         if method == "Query":
             assert [(len(row[0]), row[1]) for row in answer[1]] == [(1000000, 1), (1000000, 2)]
         else:
-            assert len(answer[1]) > 2000000 and answer[1].count("xxxx") == 500000 and not answer[2]
+            assert len(answer[1]) > 2000000 and answer[1].count("0" * 1000000) == 2 and not answer[2]
     assert bus.query("SELECT 1") == [(1,)]
 
 
@@ -477,12 +481,13 @@ STUCK = "SELECT length(matchinfo(d, 's')) FROM d WHERE d MATCH '" + " OR ".join(
 
 def ask_in_vain(store, way):
     """Its caller hears of the deadline, while the statement still runs."""
+    timeout_ms = int(500 * SLOWER)  # that the call has begun by then, beside other load, too
     start = time.monotonic()
     if way == "bus":
-        with pytest.raises(BusError, match="Timeout: query took longer than its 500 ms"):
-            store.query(STUCK, timeout_ms=500)
+        with pytest.raises(BusError, match=f"Timeout: query took longer than its {timeout_ms} ms"):
+            store.query(STUCK, timeout_ms=timeout_ms)
     else:
-        channel = store.prepare(STUCK, timeout_ms=500)
+        channel = store.prepare(STUCK, timeout_ms=timeout_ms)
         with pytest.raises(RemoteError) as error:
             channel.fetch()
         assert error.value.name == "Timeout"
