@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import World, wait_until
+from harness import SANITIZER, World, wait_until
 from wire_client import RemoteError
 
 N_ROWS = 120000
@@ -85,6 +85,7 @@ def test_many_parameters(world):
             assert channel.fetch(values) == expected
 
 
+@pytest.mark.skipif(SANITIZER == "tsan", reason="an update lasts as long as the scan: no core is idle, none helps in 200 rounds")
 def test_each_scan_is_one_state(world):
     ends = threading.Event()
     may_update = threading.Semaphore(0)
