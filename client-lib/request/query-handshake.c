@@ -13,6 +13,8 @@
 
 /* Half the wake-ups of the default size; still larger pages gave nothing (docs/decisions/pages.md). */
 #define PAGE_SIZE (128u * 1024u)
+/* Of values that go with Prepare. */
+#define VALUES_BYTES_MAX (32u * 1024u)
 
 static const char *
 get_transport_name(QueryTransport transport)
@@ -27,9 +29,6 @@ get_transport_name(QueryTransport transport)
     }
     return "auto"; /* a number from the application */
 }
-
-/* Of values that go with Prepare. */
-#define VALUES_BYTES_MAX (32u * 1024u)
 
 /* What an older daemon does not know: its answer to the first is BadParameter. */
 typedef enum Extent {

@@ -14,9 +14,6 @@
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 
-/* Calls that are not charged. */
-#define FREE_BYTES (64 * (gsize) 1024)
-
 static void
 statement_clear(gpointer data)
 {
@@ -144,7 +141,7 @@ qd_call_charge(QdCall *call, QdContext *context, QdClient *client, GError **erro
     gsize n_bytes = count_bytes(call);
 
     qd_call_discharge(call);
-    if (n_bytes <= FREE_BYTES)
+    if (n_bytes <= QD_REQUEST_FREE_BYTES)
         return TRUE;
     if (!qd_context_charge_request(context, client, n_bytes, error))
         return FALSE;
@@ -158,7 +155,7 @@ qd_call_charge_result(QdCall *call, gsize n_bytes, GError **error)
     QdCallCharge *charge = &call->private->charge;
 
     call->private->n_result_bytes += n_bytes;
-    if (call->private->n_result_bytes <= FREE_BYTES)
+    if (call->private->n_result_bytes <= QD_REQUEST_FREE_BYTES)
         return TRUE;
     if (!qd_context_charge_request(call->private->context, call->client, n_bytes, error))
         return FALSE;
@@ -171,7 +168,7 @@ qd_call_charge_result(QdCall *call, gsize n_bytes, GError **error)
 gboolean
 qd_call_has_large_result(const QdCall *call)
 {
-    return call->private->n_result_bytes > FREE_BYTES;
+    return call->private->n_result_bytes > QD_REQUEST_FREE_BYTES;
 }
 
 void

@@ -15,8 +15,6 @@
 #include "daemon/runtime/workers.h"
 
 #define READ_BYTES 16384
-/* Requests of a channel that are not charged: the default page, so that each channel may always have one of it. */
-#define FREE_BYTES QW_PAGE_SIZE_DEFAULT
 
 void
 qd_channel_discharge_whole_request(QdChannel *self, QdRequest *request)
@@ -101,7 +99,7 @@ gboolean
 qd_channel_add_charged_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes,
                                GError **error)
 {
-    gboolean is_free = self->input.n_live_bytes + n_bytes <= FREE_BYTES;
+    gboolean is_free = self->input.n_live_bytes + n_bytes <= QD_REQUEST_FREE_BYTES;
 
     if (!is_free && !qd_channel_charge_request(self, n_bytes, error))
         return FALSE;

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "client-lib/wire/wire-record.h"
 #include "daemon/base/limits.h"
 #include "daemon/base/mailbox.h"
 
@@ -60,6 +61,9 @@ typedef struct QdContext {
 
 /* The default or the caller's time limit, within the cap. 0: none. */
 uint64_t qd_context_get_timeout_msec(const QdContext *self, QdLimit limit, gboolean has_timeout, uint64_t timeout_msec);
+
+/* Of each channel and call, and not charged: the default page, so that each channel may always have one of it. */
+#define QD_REQUEST_FREE_BYTES ((gsize) QW_PAGE_SIZE_DEFAULT)
 
 /* Any thread: bytes of a request of @client (nullable: not known yet) that has no answer yet. FALSE with LIMIT_EXCEEDED: too many
  * of the client, or in all. */

@@ -164,7 +164,7 @@ static const BenchCase cases[] = {
     { "queryd, kept channel, ring", PROBE(latency_prepared_open, latency_prepared_call, .uses_ring = TRUE) },
     { "queryd, ad-hoc text", PROBE(latency_ad_hoc_open, latency_ad_hoc_call) },
     { "queryd, Prepare anew", PROBE(latency_anew_open, latency_anew_call) },
-    { "queryd, Prepare anew, then FETCH", PROBE(latency_anew_open, latency_two_steps_call) },
+    { "queryd, Prepare and FETCH", PROBE(latency_anew_open, latency_two_steps_call) },
     { "queryd, Prepare on a new bus", PROBE(latency_ad_hoc_open, latency_anew_call) },
     { "queryd, Query by value", PROBE(latency_value_open, latency_value_call), .reference = "sd-bus Ping" },
     { "sd-bus, Query's messages alone", PROBE(latency_sd_bus_open, latency_value_call, .has_no_row = TRUE),

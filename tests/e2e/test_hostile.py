@@ -362,6 +362,25 @@ def test_parameters_of_prepare_are_charged(make_bus, options):
     bus.prepare(text, (b"x" * 700000,), **options).close()
 
 
+def ask_at_once(callers, n, method, signature, *arguments):
+    """The replies of n calls that are under way together, or their failures."""
+    answers = []
+
+    def on_answer(source, result):
+        try:
+            answers.append(source.call_finish(result).unpack())
+        except GLib.Error as error:
+            answers.append(error.message)
+
+    body = GLib.Variant(signature, arguments)
+    for k in range(n):
+        connection = callers[k % len(callers)].connection
+        connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None, on_answer)
+    context = GLib.MainContext.default()
+    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers", 120)
+    return answers
+
+
 @pytest.mark.parametrize("n_callers", [1, 4])
 @pytest.mark.parametrize("method, text", [("Query", f"{ENDLESS} SELECT count(*), length(?1) FROM n"),
                                           ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n LIMIT 1 OFFSET 100000000")])
@@ -372,13 +391,8 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     callers = [bus.caller() for _ in range(n_callers)]  # all are one process
     for caller in callers:  # which the daemon knows from now on: a call of one that it does not know yet counts in all only
         caller.query("SELECT 1")
-    answers = []
-    body = GLib.Variant("(ssa{sv}a{sv})", ("sql", text, parameters((b"x" * (MIB + 100000),)), options({"timeout_ms": 3000})))
-    for k in range(24):
-        callers[k % n_callers].connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None,
-                                               lambda source, result: answers.append(failure_of(source, result)))
-    context = GLib.MainContext.default()
-    wait_until(lambda: (context.iteration(False), len(answers) == 24)[1], "all answers")
+    answers = ask_at_once(callers, 24, method, "(ssa{sv}a{sv})", "sql", text, parameters((b"x" * (MIB + 100000),)),
+                          options({"timeout_ms": 3000}))
     refused = [text for text in answers if "LimitExceeded" in text]
     assert len(refused) == 21 and all("request_bytes_per_client" in text for text in refused)
     assert sum("Timeout" in text for text in answers) == 3
@@ -391,49 +405,23 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
 LARGE_ROWS = f"{ENDLESS} SELECT hex(zeroblob(500000)), i FROM n LIMIT 2"
 
 
-def ask_at_once(bus, n, method, signature, *arguments):
-    """The replies of n calls that are under way together, or their failures."""
-    answers = []
-
-    def on_answer(source, result):
-        try:
-            answers.append(source.call_finish(result).unpack())
-        except GLib.Error as error:
-            answers.append(error.message)
-
-    body = GLib.Variant(signature, arguments)
-    for _ in range(n):
-        bus.connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None, on_answer)
-    context = GLib.MainContext.default()
-    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers", 120)
-    return answers
-
-
 @pytest.mark.parametrize("method, signature, form", [("Query", "(ssa{sv}a{sv})", {}), ("QueryText", "(sssa{sv})", "csv")])
 def test_results_by_value_are_charged(make_bus, method, signature, form):
     """Until they are sent, one after the other. 60 with 15 MB each took 1.4 GB."""
     bus = make_bus(limits={"request_bytes_per_client": 8 * MIB})
     arguments = ("sql", LARGE_ROWS, form, options({"max_bytes": 4 * MIB}))
-    answers = ask_at_once(bus, 30, method, signature, *arguments)
+    answers = ask_at_once([bus], 30, method, signature, *arguments)
     refused = [answer for answer in answers if isinstance(answer, str)]
     assert all("LimitExceeded" in text and "request_bytes_per_client" in text for text in refused)
     assert len(refused) < 30
     if not SANITIZER:
         assert status_kib(bus.daemon_pid(), "VmHWM") < 100 * 1024
-    for answer in ask_at_once(bus, 3, method, signature, *arguments) + [a for a in answers if not isinstance(a, str)]:
+    for answer in ask_at_once([bus], 3, method, signature, *arguments) + [a for a in answers if not isinstance(a, str)]:
         if method == "Query":
             assert [(len(row[0]), row[1]) for row in answer[1]] == [(1000000, 1), (1000000, 2)]
         else:
             assert len(answer[1]) > 2000000 and answer[1].count("0" * 1000000) == 2 and not answer[2]
     assert bus.query("SELECT 1") == [(1,)]
-
-
-def failure_of(source, result):
-    try:
-        source.call_finish(result)
-        return "none"
-    except GLib.Error as error:
-        return error.message
 
 
 def test_large_pages_are_limited(make_bus):
