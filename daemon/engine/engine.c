@@ -471,15 +471,15 @@ qd_engine_free(QdEngine *self)
     self->payload_pool = qd_payload_pool_free(self->payload_pool); /* one of its threads may lead the writer, and answer channels */
     self->context.channels = qd_channels_free(self->context.channels);
     self->stopped = TRUE;
-    qd_engine_tell_changes(self);
-    do /* the report of the last commits may lead to calls, which fail */
-        qd_mailbox_dispatch(self->context.mailbox);
-    while (self->context.n_calls > 0);
     if (self->context.database != NULL)
         qd_database_lift_guard(self->context.database);
     if (self->context.pool != NULL) /* the last connection copies the log into the database, and a reader cannot */
         qd_pool_rest(self->context.pool);
     self->context.writer = qd_writer_free(self->context.writer);
+    qd_engine_tell_changes(self); /* the writer has looked for those of others, too */
+    do                            /* the report of the last commits may lead to calls, which fail */
+        qd_mailbox_dispatch(self->context.mailbox);
+    while (self->context.n_calls > 0);
     self->context.results = qd_result_memory_free(self->context.results);
     self->context.payloads = qd_payloads_free(self->context.payloads);
     self->context.pool = qd_pool_free(self->context.pool);

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 
@@ -90,6 +91,18 @@ def write_elsewhere(bus, sql):
     subprocess.run(["sqlite3", file_of(bus), sql], check=True, capture_output=True)
 
 
+def let_rest(bus):
+    """With more than one reader used, the daemon closes all connections then."""
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT zeroblob(60000), a FROM n, t"
+    channels = [bus.prepare(endless) for _ in range(3)]
+    for channel in channels:
+        channel.send_fetch()
+    wait_until(lambda: len(bus.queries()) == 3, "three results under way")
+    for channel in channels:
+        channel.close()
+    wait_until(lambda: not has_open(bus, "queryd.db-wal"), "the daemon's rest")
+
+
 @pytest.mark.parametrize("rests", [False, True])
 def test_another_program_writes(bus, rests):
     """Changed("*") and Stale follow by themselves."""
@@ -98,15 +111,8 @@ def test_another_program_writes(bus, rests):
     ear = Ear(bus)
     before = bus.update("INSERT INTO t VALUES(1)")[2]
     ear.wait(before)
-    if rests:  # with more than one reader used, the daemon closes all connections
-        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) SELECT zeroblob(60000), a FROM n, t"
-        channels = [bus.prepare(endless) for _ in range(3)]
-        for channel in channels:
-            channel.send_fetch()
-        wait_until(lambda: len(bus.queries()) == 3, "three results under way")
-        for channel in channels:
-            channel.close()
-        wait_until(lambda: not has_open(bus, "queryd.db-wal"), "the daemon's rest")
+    if rests:
+        let_rest(bus)
     write_elsewhere(bus, "INSERT INTO t VALUES(2)")
     heard = spin(lambda: [(g, names) for s, g, names in ear.heard if s == "Changed" and g > before], "Changed")
     assert heard == [(before + 1, ["*"])]
@@ -122,6 +128,21 @@ def test_another_program_writes_before_a_commit_of_ours(bus):
     assert bus.update("INSERT INTO t VALUES(3)")[2] > before + 1
     ear.wait(before + 2)
     assert any("*" in names for s, _, names in ear.heard if s == "Changed")
+
+
+def test_another_program_writes_before_the_end(bus):
+    """The daemon's last look finds it, when most of the daemon has ended already."""
+    bus.update("CREATE TABLE t(a)")
+    bus.update("INSERT INTO t VALUES(1)")
+    let_rest(bus)
+    pid = bus.daemon_pid()
+    os.kill(pid, signal.SIGSTOP)
+    write_elsewhere(bus, "INSERT INTO t VALUES(2)")
+    os.kill(pid, signal.SIGTERM)
+    os.kill(pid, signal.SIGCONT)
+    wait_until(bus.exits, "the daemon's end")
+    assert bus.exits() == [0]
+    assert bus.query("SELECT count(*) FROM t") == [(2,)]
 
 
 def test_own_commits_are_nobody_elses(make_bus):
