@@ -10,7 +10,7 @@ void
 qd_interrupt_begin(QdInterrupt *self)
 {
     self->outer = current;
-    self->ends = FALSE;
+    self->ends = self->was_forced = FALSE;
     current = self;
 }
 
@@ -40,4 +40,13 @@ qd_interrupt_poll(void)
     if (!self->ends && is_due(self))
         self->ends = self->look(self->data);
     return self->ends;
+}
+
+bool
+qd_interrupt_note_forced(void)
+{
+    if (current == NULL)
+        return false;
+    current->was_forced = TRUE;
+    return true;
 }

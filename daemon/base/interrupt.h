@@ -9,7 +9,11 @@
 #pragma once
 
 #include <glib.h>
+#include <signal.h>
 #include <stdbool.h>
+
+/* Comes to a thread whose statement does not end. It is ignored where no handler is. */
+#define QD_INTERRUPT_SIGNAL SIGURG
 
 /* Embedded in what runs a statement. */
 typedef struct QdInterrupt QdInterrupt;
@@ -17,6 +21,7 @@ struct QdInterrupt {
     gint is_due;                  /* atomic: from any thread */
     gboolean is_always_due;       /* no other thread sets is_due: each question looks */
     gboolean ends;                /* what look() has said */
+    gboolean was_forced;          /* a call of the statement was made to return: it has failed, also if it says otherwise */
     gboolean (*look)(void *data); /* on the thread that runs: TRUE: the statement shall end */
     void *data;
     QdInterrupt *outer;
@@ -37,3 +42,6 @@ void qd_interrupt_end(QdInterrupt *self);
  * Returns: true when the statement that runs on this thread shall end
  */
 bool qd_interrupt_poll(void);
+
+/* A call of the innermost statement is made to return. Returns: false: no statement runs here. Async-signal-safe. */
+bool qd_interrupt_note_forced(void);

@@ -190,6 +190,12 @@ qd_channel_touch_transaction(QdChannel *self)
 
     if (self->transaction == NULL || self->transaction->state != OPEN)
         return;
+    if (qd_connection_is_spoilt(self->transaction->reader.connection)) {
+        qd_error_set(&self->transaction->end, QW_ERROR_CANCELLED,
+                     "transaction was rolled back, since a query in it had to be ended amid a call of full text");
+        give_role_back(self->transaction, FALSE, NULL);
+        return;
+    }
 
     now = (uint64_t) g_get_monotonic_time();
     __atomic_store_n(&self->transaction_due_usec,

@@ -30,6 +30,7 @@
 #include "daemon/recover/recovery.h"
 #include "daemon/results/result-memory.h"
 #include "daemon/runtime/workers.h"
+#include "daemon/sqlite/builtin/forced-return.h"
 #include "daemon/sqlite/index-locks.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/memory.h"
@@ -441,7 +442,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
         self->interrupter = qd_interrupter_new(on_tick, self, error);
     if (self->interrupter == NULL)
         return qd_engine_free(self);
-
+    qd_interrupter_set_force(self->interrupter, qd_forced_return_request);
     qd_index_locks_keep(on_lock_kept, self->context.workers);
 
     start_opening(self);

@@ -15,6 +15,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/base/log.h"
 #include "daemon/main/service-private.h"
 
@@ -343,11 +344,16 @@ add_signals(QdService *self)
     return r;
 }
 
-/* Before any thread is made: threads inherit the mask. A write beyond a limit on the size of files is an error as any other. */
+/* Before any thread is made: threads inherit the mask. A write beyond a limit on the size of files is an error as any other. The
+ * interrupter's signal comes also where a parent has blocked it. */
 static void
 block_signals(void)
 {
     sigset_t mask;
+
+    sigemptyset(&mask);
+    sigaddset(&mask, QD_INTERRUPT_SIGNAL);
+    (void) sigprocmask(SIG_UNBLOCK, &mask, NULL);
 
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);

@@ -224,7 +224,9 @@ qd_pool_release(QdPool *self, QdReader *reader)
 {
     QdClient *client;
 
-    qd_settings_reset(reader->connection);
+    reader->is_stale = reader->is_stale || qd_connection_is_spoilt(reader->connection);
+    if (!reader->is_stale)
+        qd_settings_reset(reader->connection);
     if (qd_memory_is_above_soft_limit())
         qd_connection_trim(reader->connection);
     else

@@ -415,6 +415,8 @@ fail_row(QdRun *self, GError **error)
     if (self->end.stop != NULL) {
         g_clear_error(error);
         g_propagate_error(error, g_steal_pointer(&self->end.stop));
+    } else if (error != NULL && *error == NULL) {
+        qd_error_set(error, QW_ERROR_CANCELLED, "query was cancelled");
     }
     return QD_RUN_FAILED;
 }
@@ -500,7 +502,8 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
         qd_run_end_begin_watch(&self->end, self->reader->connection);
         status = fill_rows(self, writer, target_bytes, error);
         qd_run_end_end_watch(&self->end, self->reader->connection);
-        if (self->end.is_told) /* also when it was done just then */
+        /* also when it was done just then; what a call has given that was made to return is no row */
+        if (self->end.is_told || qd_connection_is_spoilt(self->reader->connection))
             return fail_row(self, error);
         if (!self->end.trial_over)
             return status;

@@ -37,6 +37,7 @@ struct QdConnection {
     QdSchemaWatch schema;
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */
     gint64 incarnation;
+    gboolean is_spoilt;
     struct {
         gpointer object;
         GDestroyNotify destroy;

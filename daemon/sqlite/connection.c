@@ -430,3 +430,15 @@ qd_connection_trim(QdConnection *self)
     qd_schema_watch_clear(&self->schema);
     (void) sqlite3_db_release_memory(self->db);
 }
+
+void
+qd_connection_spoil(QdConnection *self)
+{
+    self->is_spoilt = TRUE;
+}
+
+gboolean
+qd_connection_is_spoilt(const QdConnection *self)
+{
+    return self->is_spoilt;
+}

@@ -92,6 +92,9 @@ QdConnection *qd_connection_free(QdConnection *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
+/* A call was made to return on it (builtin/forced-return.h): its transaction ends, and then it is closed. Thread: its own. */
+void qd_connection_spoil(QdConnection *self);
+gboolean qd_connection_is_spoilt(const QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
 QdSettings *qd_connection_get_settings(QdConnection *self);
 /* What the guard allows from now on. Returns: what it allowed before, to be set again. */

@@ -19,6 +19,7 @@
 struct QdInterrupter {
     QdInterrupterTickFunc tick;
     void *data;
+    void (*force)(const QdThread *thread); /* (nullable) */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -44,7 +45,7 @@ is_stuck(QdWatch *watch)
 
 /* Returns: whether it is over since a short time */
 static gboolean
-look_at(QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
+look_at(const QdInterrupter *self, QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
 {
     if (watch->n_ticks++ == 0) { /* it may have begun just now */
         __atomic_store_n(&watch->tick_cpu_usec, qd_thread_get_cpu_usec(watch->thread), __ATOMIC_RELAXED);
@@ -61,6 +62,8 @@ look_at(QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
         watch->over_usec = now_usec;
     else if (watch->tell != NULL && now_usec >= watch->over_usec + QD_INTERRUPTER_TELL_USEC)
         watch->tell(watch->interrupt.data, now_usec);
+    if (self->force != NULL && now_usec >= watch->over_usec + QD_INTERRUPTER_FORCE_USEC)
+        self->force(watch->thread);
     return watch->n_ticks_over++ < OVER_TICKS;
 }
 
@@ -102,7 +105,7 @@ interrupter_main(void *data)
         now_usec = (uint64_t) g_get_monotonic_time();
         self->n_quiet = self->first != NULL ? 0 : self->n_quiet + 1;
         for (QdWatch *watch = self->first; watch != NULL; watch = watch->next)
-            n_over += look_at(watch, now_usec, &is_any_stuck) ? 1 : 0;
+            n_over += look_at(self, watch, now_usec, &is_any_stuck) ? 1 : 0;
         if (self->tick == NULL || self->n_quiet > 0)
             continue;
         pthread_mutex_unlock(&self->mutex);
@@ -133,6 +136,12 @@ qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error)
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;
+}
+
+void
+qd_interrupter_set_force(QdInterrupter *self, void (*force)(const QdThread *thread))
+{
+    self->force = force;
 }
 
 QdInterrupter *

@@ -18,6 +18,8 @@
 #define QD_INTERRUPTER_STUCK_USEC (5 * UINT64_C(1000000))
 /* So long after its end a statement may come back by itself. */
 #define QD_INTERRUPTER_TELL_USEC UINT64_C(50000)
+/* And so long before a call of it is made to return. */
+#define QD_INTERRUPTER_FORCE_USEC UINT64_C(100000)
 
 typedef struct QdInterrupter QdInterrupter;
 typedef struct QdThread QdThread;
@@ -52,6 +54,9 @@ typedef void (*QdInterrupterTickFunc)(void *data, guint n_over, gboolean is_stuc
 
 /* @tick: (nullable). NULL: no thread could be made. */
 QdInterrupter *qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error);
+/* Before the first watch. @force: gets the thread of a statement that has not come back for QD_INTERRUPTER_FORCE_USEC since it was
+ * over. It is called at each tick, on the interrupter's thread and under its lock. */
+void qd_interrupter_set_force(QdInterrupter *self, void (*force)(const QdThread *thread));
 /* No watch may be left. */
 QdInterrupter *qd_interrupter_free(QdInterrupter *self);
 

@@ -20,7 +20,8 @@ static _Atomic uint64_t hard_limit_bytes;
 static _Thread_local int64_t thread_balance;
 static pthread_key_t unreported_key; /* its destructor reports the rest */
 static _Thread_local int64_t unreported_bytes;
-static _Thread_local gboolean is_known; /* the thread has a value for the key */
+static _Thread_local gboolean is_known;  /* the thread has a value for the key */
+static _Thread_local uint64_t n_changes; /* of what the thread holds */
 
 /*
  * SQLite works long on such a size, between two calls of the progress handler: each allocation asks first whether the statement
@@ -40,6 +41,7 @@ typedef struct Budget {
     uint64_t deadline_usec;
     guint n_calls;
     QdBudgetVerdict verdict;
+    void (*witness)(void); /* (nullable) */
 } Budget;
 
 static _Thread_local Budget budget;
@@ -58,6 +60,7 @@ account(int64_t n_bytes)
 {
     thread_balance += n_bytes;
     unreported_bytes += n_bytes;
+    n_changes++;
     if (!is_known)
         is_known = pthread_setspecific(unreported_key, &unreported_bytes) == 0;
     if (!is_known || unreported_bytes >= UNREPORTED_BYTES || unreported_bytes <= -UNREPORTED_BYTES)
@@ -70,6 +73,8 @@ exceeds_budget(int64_t n_bytes)
     if (!budget.active || budget.verdict != QD_BUDGET_KEPT)
         return budget.active;
 
+    if (budget.witness != NULL)
+        budget.witness();
     if (thread_balance + n_bytes > budget.max_balance)
         budget.verdict = QD_BUDGET_MEMORY_EXCEEDED;
     else if (++budget.n_calls % CLOCK_TURN == 0 && (uint64_t) g_get_monotonic_time() > budget.deadline_usec)
@@ -88,16 +93,17 @@ exceeds_limit(int64_t used)
 /*
  * A large size counts from here on: else two threads find room for it at once, and both take it. Small ones count when they are
  * there, or are reported later, which saves atomic operations. Together they pass the limit by two pages for each thread at most.
+ * What is @size bytes long afterwards may have grown by a few each time, as the result of FTS4's offsets().
  */
 static gboolean
-reserve(int64_t n_bytes)
+reserve(int64_t n_bytes, int64_t size)
 {
     if (exceeds_budget(n_bytes))
         return FALSE;
+    if (size >= (int64_t) LARGE_BYTES && qd_interrupt_poll())
+        return FALSE;
     if (n_bytes < (int64_t) LARGE_BYTES)
         return !exceeds_limit(atomic_load_explicit(&used_bytes, memory_order_relaxed) + n_bytes);
-    if (qd_interrupt_poll())
-        return FALSE;
 
     if (!exceeds_limit(atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed) + n_bytes))
         return TRUE;
@@ -125,7 +131,7 @@ memory_malloc(int n_bytes)
 {
     void *p = NULL;
 
-    if (reserve(n_bytes)) {
+    if (reserve(n_bytes, n_bytes)) {
         p = malloc((size_t) n_bytes);
         if (p != NULL)
             account((int64_t) malloc_usable_size(p));
@@ -156,7 +162,7 @@ memory_realloc(void *p, int n_bytes)
     int64_t more = MAX(n_bytes - before, 0);
     void *q = NULL;
 
-    if (more == 0 || reserve(more)) {
+    if (more == 0 || reserve(more, n_bytes)) {
         q = realloc(p, (size_t) n_bytes);
         if (q != NULL)
             account((int64_t) malloc_usable_size(q) - before);
@@ -251,6 +257,18 @@ int64_t
 qd_memory_get_thread_balance(void)
 {
     return thread_balance;
+}
+
+uint64_t
+qd_memory_count_thread_changes(void)
+{
+    return n_changes;
+}
+
+void
+qd_memory_set_witness(void (*witness)(void))
+{
+    budget.witness = witness;
 }
 
 void

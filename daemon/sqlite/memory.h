@@ -29,6 +29,9 @@ gboolean qd_memory_is_above_soft_limit(void);
 /* Bytes that the calling thread has allocated less those it has freed: differences of it charge a query. May be negative. */
 int64_t qd_memory_get_thread_balance(void);
 
+/* How often what the calling thread holds has changed. Async-signal-safe. */
+uint64_t qd_memory_count_thread_changes(void);
+
 typedef enum QdBudgetVerdict {
     QD_BUDGET_KEPT,
     QD_BUDGET_MEMORY_EXCEEDED,
@@ -43,3 +46,6 @@ typedef enum QdBudgetVerdict {
 void qd_memory_begin_budget(uint64_t n_bytes, uint64_t deadline_usec);
 /* Why an allocation has failed first, if one has. */
 QdBudgetVerdict qd_memory_end_budget(void);
+
+/* @witness: (nullable): called within each allocation of the calling thread while it has a budget, until the budget ends. */
+void qd_memory_set_witness(void (*witness)(void));

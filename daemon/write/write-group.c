@@ -88,8 +88,10 @@ run_item(QdWriter *self, QdWriteItem *item, GError **error)
 
     if (item->told == NULL) {
         qd_write_watch_begin(self, item, FALSE);
-        ok = qd_write_item_execute(item, self->connection, self->config.limits, error);
+        ok = qd_write_item_execute(item, self->connection, self->config.limits, error) && qd_write_watch_check(self, error);
         qd_write_watch_end(self);
+        if (qd_connection_is_spoilt(self->connection))
+            qd_write_rollback(self);
     }
     if (item->told == NULL)
         return ok;
@@ -106,9 +108,12 @@ static void
 execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
 {
     g_autoptr(GError) error = NULL;
-    gboolean ok = qd_write_set_durability(self, item->relaxed, &error);
+    gboolean ok;
 
     qd_write_end_linger(self);
+    if (!qd_write_ensure_connection(self, &item->outcome.error))
+        return;
+    ok = qd_write_set_durability(self, item->relaxed, &error);
     if (ok && in_transaction)
         ok = qd_write_begin(self, &error);
     ok = ok && run_item(self, item, &error);
@@ -233,7 +238,8 @@ begin_group(QdWriter *self, Group *group)
 {
     g_autoptr(GError) error = NULL;
 
-    if (qd_write_set_durability(self, group->relaxed, &error) && qd_write_check_space(self, &error) && qd_write_begin(self, &error))
+    if (qd_write_ensure_connection(self, &error) && qd_write_set_durability(self, group->relaxed, &error) &&
+        qd_write_check_space(self, &error) && qd_write_begin(self, &error))
         return TRUE;
 
     fail_group(group, error);
@@ -356,12 +362,8 @@ qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboo
     Group group = {
         .items = items, .n = 1, .grows = TRUE, .relaxed = relaxed, .end_usec = (uint64_t) g_get_monotonic_time() + group_usec
     };
-    g_autoptr(GError) error = NULL;
 
     items[0] = first;
-    if (!qd_write_ensure_connection(self, &error))
-        fail_item(first, error);
-    else
-        execute_group(self, &group);
+    execute_group(self, &group);
     return group.n;
 }

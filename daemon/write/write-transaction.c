@@ -199,7 +199,7 @@ qd_write_watch_log(QdWriter *self)
 gboolean
 qd_write_ensure_connection(QdWriter *self, GError **error)
 {
-    if (self->is_spoilt)
+    if (self->is_spoilt || (self->connection != NULL && qd_connection_is_spoilt(self->connection)))
         qd_write_close_connection(self);
     self->is_spoilt = FALSE;
     if (self->connection != NULL) {

@@ -189,3 +189,13 @@ qd_write_watch_get_stop(QdWriteWatch *self, gboolean interrupted, GError **error
     g_propagate_error(error, g_error_copy(self->stop));
     return TRUE;
 }
+
+gboolean
+qd_write_watch_check(QdWriter *self, GError **error)
+{
+    if (!self->watch.watch.interrupt.was_forced)
+        return TRUE;
+    if (!qd_write_watch_get_stop(&self->watch, TRUE, error))
+        qd_error_set(error, QW_ERROR_CANCELLED, "update was cancelled");
+    return FALSE;
+}

@@ -16,6 +16,8 @@ typedef struct QdWriter QdWriter;
  * when others have waited for too long. */
 void qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job);
 void qd_write_watch_end(QdWriter *self);
+/* Before that: FALSE: a call of the item was made to return. Errors: as qd_write_watch_get_stop() */
+gboolean qd_write_watch_check(QdWriter *self, GError **error);
 
 /**
  * qd_write_watch_get_stop:

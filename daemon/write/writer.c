@@ -416,7 +416,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     if (!in_transaction)
         qd_checkpointer_wait(self->checkpointer);
     qd_write_watch_begin(self, item, TRUE);
-    ok = func(self->connection, item, user_data, error);
+    ok = func(self->connection, item, user_data, error) && qd_write_watch_check(self, error);
     if (!ok)
         explain_stop(self, error);
     qd_write_watch_end(self);

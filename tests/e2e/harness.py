@@ -6,6 +6,7 @@ that hopes. Environment: QUERYD_BUILD_DIR (default: build/), QUERYD_SANITIZER st
 """
 import contextlib
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -32,6 +33,9 @@ fresh_start.reset()
 BUILD = os.environ.get("QUERYD_BUILD_DIR", os.path.join(ROOT, "build"))
 SANITIZER = os.environ.get("QUERYD_SANITIZER", "")
 SLOWER = 10 if SANITIZER else 1
+# whether a call of full text is made to return (docs/decisions/forced-return.md), and what starts a daemon so that none is
+FORCES = platform.machine() == "x86_64" and SANITIZER != "tsan"
+UNFORCED = "strace -f -qq --seccomp-bpf -o /dev/null -e trace=tgkill -e inject=tgkill:error=EPERM" if FORCES else ""
 # limits of the daemon that a sanitizer's slowness alone would reach
 STRETCHED = {"compile_ms": 10000, "reader_idle_ms": 300000, "query_timeout_ms": 300000, "update_timeout_ms": 600000}
 NAME, PATH = "org.queryd.Query1", "/org/queryd/Query1"

@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 import termios
-import threading
 import time
 
 import pytest
@@ -461,72 +460,3 @@ def test_functions_of_fts5_end(store, call):
     with pytest.raises(BusError, match="Timeout: query took longer than its 500 ms"):
         store.query(f"SELECT {call} FROM d('a')", timeout_ms=500)
     assert time.monotonic() - start < 5 * SLOWER
-
-
-# SQLite's C code of FTS3 and FTS4 asks no one, and has no calls of ours. Minutes: matches times the square of phrases
-STUCK = "SELECT length(matchinfo(d, 's')) FROM d WHERE d MATCH '" + " OR ".join(["a"] * 900) + "'"
-
-
-def ask_in_vain(store, way):
-    """Its caller hears of the deadline, while the statement still runs."""
-    timeout_ms = int(500 * SLOWER)  # that the call has begun by then, beside other load, too
-    start = time.monotonic()
-    if way == "bus":
-        with pytest.raises(BusError, match=f"Timeout: query took longer than its {timeout_ms} ms"):
-            store.query(STUCK, timeout_ms=timeout_ms)
-    else:
-        channel = store.prepare(STUCK, timeout_ms=timeout_ms)
-        with pytest.raises(RemoteError) as error:
-            channel.fetch()
-        assert error.value.name == "Timeout"
-        assert channel.socket.recv(1) == b""  # nothing else comes by it
-    assert time.monotonic() - start < 1.5 * SLOWER
-    assert STUCK in [query["text"] for query in store.queries()]
-
-
-@pytest.mark.parametrize("way", ["channel", "bus", "signal"])
-def test_a_statement_that_nothing_ends_keeps_no_worker(store, way):
-    """The daemon ends without it, and is started by the next call; nothing that was acknowledged is lost."""
-    store.update("CREATE VIRTUAL TABLE d USING fts4(t)")
-    store.update("INSERT INTO d VALUES(replace(hex(zeroblob(25000)), '0', 'a '))")
-    store.update("INSERT INTO v VALUES('acknowledged')")
-    pid = store.daemon_pid()
-    store.expected_exits.add(1)
-    if way == "signal":
-        channel = store.prepare(STUCK, timeout_ms=0)
-        channel.send_fetch()
-        wait_until(lambda: [q for q in store.queries() if q["elapsed_usec"] > 200000], "the query to run")
-        os.kill(pid, signal.SIGTERM)
-    else:
-        ask_in_vain(store, way)
-    wait_until(lambda: store.exits() == [1], "the daemon's end", 100)
-    assert store.query("SELECT x FROM v") == [("acknowledged",)]
-    assert store.daemon_pid() != pid
-
-
-def test_others_lose_nothing_where_a_statement_does_not_end(store):
-    """Their updates under way are answered before the daemon ends without it, and later ones meet the next daemon."""
-    store.update("CREATE VIRTUAL TABLE d USING fts4(t)")
-    store.update("INSERT INTO d VALUES(replace(hex(zeroblob(25000)), '0', 'a '))")
-    store.update("CREATE TABLE kept(x)")
-    pid = store.daemon_pid()
-    store.expected_exits.add(1)
-    is_over = threading.Event()
-
-    def insert(caller):
-        n = 0
-        while not is_over.is_set():
-            assert caller.update("INSERT INTO kept VALUES(?1)", (n,))[0] == 1
-            n += 1
-        return n
-
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        results = [pool.submit(insert, store.caller()) for _ in range(4)]
-        try:
-            ask_in_vain(store, "bus")
-            wait_until(lambda: store.exits() == [1], "the daemon's end", 100)
-            assert store.daemon_pid() != pid
-        finally:
-            is_over.set()
-        n_answered = sum(result.result() for result in results)
-    assert store.query("SELECT count(*) FROM kept") == [(n_answered,)]

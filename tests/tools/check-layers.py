@@ -123,7 +123,7 @@ THIRD_PARTY = [
 LIBC = re.compile(
     r"(alloca|assert|cpuid|ctype|dirent|dlfcn|endian|err|errno|fcntl|fenv|float|ftw|getopt|immintrin|inttypes|langinfo|limits|link|"
     r"locale|malloc|math|memory|poll|pthread|pwd|regex|sched|semaphore|setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|"
-    r"stdint|stdio|stdlib|string|strings|syscall|sysexits|syslog|termios|threads|time|unistd|wchar|wctype)\.h|"
+    r"stdint|stdio|stdlib|string|strings|syscall|sysexits|syslog|termios|threads|time|ucontext|unistd|unwind|wchar|wctype)\.h|"
     r"(sys|linux|netinet|arpa|asm)/.*\.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]', re.M)
 
