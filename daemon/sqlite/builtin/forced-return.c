@@ -28,7 +28,9 @@
 
 #define MAX_DEPTH 24
 #define MAX_CALLS 16
-/* Of the processor, between two looks that find the same. A function changes a structure within less. */
+/* So many looks in turn have to find the same, with so much of the processor between. A function changes a structure, or takes a
+ * page, within less. */
+#define N_LOOKS 3
 #define QUIET_NSEC INT64_C(1000000)
 #define LEARN_BYTES (16 * UINT64_C(1048576))
 /* Of a function that returns nothing this is dropped; then the interpreter asks soon. */
@@ -40,6 +42,7 @@ typedef struct Place {
     uintptr_t functions[MAX_DEPTH];
     uint64_t n_changes;
     gint64 cpu_nsec;
+    guint n_looks; /* that have found it */
 } Place;
 
 /* From the signal's frame, or that of a function of ours, to the interpreter. */
@@ -165,11 +168,11 @@ on_signal(int number, siginfo_t *info, void *data)
         (void) _Unwind_Backtrace(on_frame, &walk);
     walk.place.n_changes = qd_memory_count_thread_changes();
     walk.place.cpu_nsec = get_cpu_nsec();
+    walk.place.n_looks = is_quiet(&walk.place) ? last.n_looks + 1 : 1;
+    last = walk.place;
     if (!walk.arrived || !is_known_call(walk.place.functions[walk.place.depth - 1])) {
         last.depth = 0;
-    } else if (!is_quiet(&walk.place)) {
-        last = walk.place;
-    } else if (qd_interrupt_note_forced()) {
+    } else if (last.n_looks >= N_LOOKS && qd_interrupt_note_forced()) {
         memcpy(context->uc_mcontext.gregs, changed.uc_mcontext.gregs, sizeof changed.uc_mcontext.gregs);
         last.depth = 0;
     }
@@ -310,8 +313,8 @@ learn(void)
     const struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
     sqlite3 *db = NULL;
 
-    if (has_shadow_stack() || dl_iterate_phdr(find_text, NULL) == 0)
-        return;
+    if (has_shadow_stack() || dl_iterate_phdr(find_text, NULL) == 0 || is_in_sqlite((uintptr_t) on_signal))
+        return; /* at last: SQLite is no library by itself, and its functions are not known from ours */
     qd_memory_begin_budget(LEARN_BYTES, UINT64_MAX);
     if (sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL) == SQLITE_OK)
         learn_from(db);

@@ -18,7 +18,7 @@ typedef struct QdThread QdThread;
  * qd_forced_return_request:
  * @thread: runs a statement, which is over and was interrupted
  *
- * One try: the caller repeats it from time to time. Two of them have to find the thread in the same place. What the call has
+ * One try: the caller repeats it from time to time. Three of them have to find the thread in the same place. What the call has
  * allocated in the meantime may be lost. So nothing but the end of its transaction, and closing, may follow on its connection.
  *
  * The first call in a process looks for SQLite's functions, which takes a millisecond. Where they are not found, on other
