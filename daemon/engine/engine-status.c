@@ -19,6 +19,9 @@
 #include "daemon/store/database.h"
 #include "daemon/write/writer.h"
 
+/* Of what SQLite may hold: a daemon that has lost so much is to be followed by another. */
+#define LOST_SHARE 4
+
 void
 qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
 {
@@ -35,6 +38,7 @@ qd_engine_foreach_stat(QdEngine *self, QdStatFunc func, void *user_data)
     func("channels", qd_channels_get_n(self->context.channels), user_data);
     func("jobs", qd_jobs_get_n(self->context.jobs), user_data);
     func("sqlite_memory_bytes", qd_memory_get_used(), user_data);
+    func("sqlite_memory_lost_bytes", qd_memory_get_lost(), user_data);
     func("heap_used_bytes", heap.uordblks, user_data);
     func("memory_pressures_total", __atomic_load_n(&self->n_pressures, __ATOMIC_RELAXED), user_data);
     if (self->context.writer != NULL) {
@@ -98,4 +102,10 @@ gboolean
 qd_engine_cancel_query(QdEngine *self, uint64_t id)
 {
     return qd_registry_cancel(self->context.registry, id);
+}
+
+gboolean
+qd_engine_has_lost_memory(const QdEngine *self)
+{
+    return qd_memory_get_lost() > qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES) / LOST_SHARE;
 }

@@ -70,6 +70,9 @@ gboolean qd_engine_is_drained(QdEngine *self);
 /* The same, but for statements that do not end, whose clients have their answer. */
 gboolean qd_engine_is_drained_but_for_told(QdEngine *self);
 
+/* Calls of SQLite that were made to return have lost so much memory that another daemon has to follow. */
+gboolean qd_engine_has_lost_memory(const QdEngine *self);
+
 /* For the watchdog: false when a worker that should react has not for @max_usec. */
 gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
 

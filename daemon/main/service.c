@@ -96,6 +96,9 @@ on_activity(void *user_data)
     QdService *self = user_data;
 
     qd_life_cycle_note_activity(self->life);
+    if (self->life != NULL && self->engine != NULL && !qd_life_cycle_is_stopping(self->life) &&
+        qd_engine_has_lost_memory(self->engine))
+        qd_life_cycle_stop(self->life, "memory of calls that were made to return is lost", EXIT_SUCCESS);
 }
 
 /* No client sees a damaged file being mended under it: the next call starts a daemon that salvages first. */

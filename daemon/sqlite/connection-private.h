@@ -7,6 +7,7 @@
 #pragma once
 
 #include "client-lib/wire/wire-recent.h"
+#include "daemon/base/thread.h"
 #include "daemon/sqlite/connection.h"
 
 #define QD_CONNECTION_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
@@ -38,6 +39,8 @@ struct QdConnection {
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */
     gint64 incarnation;
     gboolean is_spoilt;
+    const QdThread *spoilt_thread;
+    int64_t spoilt_balance;
     struct {
         gpointer object;
         GDestroyNotify destroy;

@@ -10,7 +10,11 @@
 
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/log-file.h"
+#include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
+
+/* A call that was made to return loses at least as much: what is seen of it is a difference. */
+#define LOST_MIN_BYTES (128 * 1024)
 
 /* These are measured: docs/decisions/sqlite-settings.md. */
 /* Readers see the file through mmap, so that all share the kernel's page cache; what is left is read from the write-ahead log. */
@@ -23,6 +27,18 @@ static const char *const command_texts[QD_N_COMMANDS] = {
     [BEGIN_READ] = "BEGIN",           [BEGIN_WRITE] = "BEGIN IMMEDIATE", [COMMIT] = "COMMIT",
     [SAVEPOINT] = "SAVEPOINT member", [RELEASE] = "RELEASE member",
 };
+
+/* What the statement has left, when it and its pages are gone. Another thread cannot know. */
+static void
+note_lost(QdConnection *self)
+{
+    int64_t n_bytes = 0;
+
+    (void) sqlite3_db_release_memory(self->db);
+    if (self->spoilt_thread == qd_thread_get_self())
+        n_bytes = qd_memory_get_thread_balance() - self->spoilt_balance;
+    qd_memory_note_lost((uint64_t) MAX(n_bytes, LOST_MIN_BYTES));
+}
 
 QdConnection *
 qd_connection_free(QdConnection *self)
@@ -37,6 +53,8 @@ qd_connection_free(QdConnection *self)
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
         (void) sqlite3_finalize(self->transaction[i]);
     qd_schema_watch_clear(&self->schema);
+    if (self->is_spoilt)
+        note_lost(self);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
     g_free(self);
@@ -432,9 +450,11 @@ qd_connection_trim(QdConnection *self)
 }
 
 void
-qd_connection_spoil(QdConnection *self)
+qd_connection_spoil(QdConnection *self, int64_t balance)
 {
     self->is_spoilt = TRUE;
+    self->spoilt_thread = qd_thread_get_self();
+    self->spoilt_balance = balance;
 }
 
 gboolean

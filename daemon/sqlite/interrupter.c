@@ -9,6 +9,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/thread.h"
+#include "daemon/sqlite/memory.h"
 
 /* Ticks without a statement until the thread sleeps: waking it costs what ten look-ups of a row spend on being watched. */
 #define REST_TICKS 5
@@ -172,6 +173,7 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     watch->thread = qd_thread_get_self();
     watch->n_ticks = watch->n_ticks_over = 0;
     watch->tick_cpu_usec = 0;
+    watch->balance = qd_memory_get_thread_balance();
     qd_interrupt_begin(&watch->interrupt);
     if (self == NULL)
         return;

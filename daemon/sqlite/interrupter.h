@@ -40,6 +40,7 @@ struct QdWatch {
     QdThread *thread; /* that runs them */
     guint n_ticks;
     guint n_ticks_over;
+    int64_t balance;        /* of memory: the thread's, when it began */
     uint64_t over_usec;     /* when it was over first */
     uint64_t over_cpu_usec; /* what @thread had used of the processor when the statement was over first */
     uint64_t tick_cpu_usec; /* atomic: what @thread had used of the processor at the first tick; 0: there was none yet */

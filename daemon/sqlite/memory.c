@@ -17,6 +17,7 @@
 static _Atomic int64_t used_bytes; /* but for what threads have not reported */
 static _Atomic uint64_t soft_limit_bytes;
 static _Atomic uint64_t hard_limit_bytes;
+static _Atomic uint64_t lost_bytes;
 static _Thread_local int64_t thread_balance;
 static pthread_key_t unreported_key; /* its destructor reports the rest */
 static _Thread_local int64_t unreported_bytes;
@@ -257,6 +258,18 @@ int64_t
 qd_memory_get_thread_balance(void)
 {
     return thread_balance;
+}
+
+void
+qd_memory_note_lost(uint64_t n_bytes)
+{
+    atomic_fetch_add_explicit(&lost_bytes, n_bytes, memory_order_relaxed);
+}
+
+uint64_t
+qd_memory_get_lost(void)
+{
+    return atomic_load_explicit(&lost_bytes, memory_order_relaxed);
 }
 
 uint64_t

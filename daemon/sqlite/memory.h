@@ -29,6 +29,10 @@ gboolean qd_memory_is_above_soft_limit(void);
 /* Bytes that the calling thread has allocated less those it has freed: differences of it charge a query. May be negative. */
 int64_t qd_memory_get_thread_balance(void);
 
+/* What SQLite holds and nothing frees any more: calls were made to return (builtin/forced-return.h). */
+void qd_memory_note_lost(uint64_t n_bytes);
+uint64_t qd_memory_get_lost(void);
+
 /* How often what the calling thread holds has changed. Async-signal-safe. */
 uint64_t qd_memory_count_thread_changes(void);
 

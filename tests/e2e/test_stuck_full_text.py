@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from harness import FORCES, SLOWER, UNFORCED, BusError, wait_until
+from harness import FORCES, SANITIZER, SLOWER, UNFORCED, BusError, wait_until
 from wire_client import RemoteError
 
 needs_force = pytest.mark.skipif(not FORCES, reason="no call is made to return on this processor, or under this sanitizer")
@@ -28,6 +28,9 @@ FULL_TEXT = {
     "near": ("fts5", "SELECT count(*) FROM d('NEAR(" + " ".join(["a"] * 300) + ")')"),
     "several": ("fts5", "SELECT count(*) FROM d('" + " AND ".join(["NEAR(" + " ".join(["a"] * 100) + ")"] * 3) + "')"),
 }
+
+
+can_be_unforced = pytest.mark.skipif(SANITIZER == "asan", reason="LeakSanitizer does not run under strace")
 
 
 @pytest.fixture(name="bus")
@@ -126,6 +129,25 @@ def test_a_transaction_ends_with_it(bus, begin):
 
 
 @needs_force
+def test_memory_that_is_lost_has_a_limit(make_bus):
+    """Another daemon follows, and what was acknowledged is there."""
+    bus = make_bus(limits={"heap_hard_bytes": "16M", "heap_soft_bytes": "12M"})
+    bus.update("CREATE VIRTUAL TABLE d USING fts4(t)")
+    bus.update("INSERT INTO d VALUES(replace(hex(zeroblob(10000)), '0', 'a '))")
+    bus.update("CREATE TABLE kept(x)")
+    text = "SELECT length(matchinfo(d, 's')) FROM d WHERE d MATCH '" + " OR ".join(["a"] * 250) + "'"
+    pid, n = bus.daemon_pid(), 0
+    while bus.daemon_pid() == pid:
+        bus.update("INSERT INTO kept VALUES(?1)", (n,))
+        n += 1
+        assert n < 100
+        with pytest.raises(BusError, match="Timeout|Closed|Cancelled"):
+            bus.query(text, timeout_ms=int(100 * SLOWER))
+    assert n > 16 and bus.query("SELECT count(*) FROM kept") == [(n,)]
+    assert bus.exits() in ([], [0])
+
+
+@needs_force
 def test_the_end_of_the_daemon_waits_for_no_such_call(bus):
     fill(bus)
     bus.prepare(STUCK, timeout_ms=0).send_fetch()
@@ -136,6 +158,7 @@ def test_the_end_of_the_daemon_waits_for_no_such_call(bus):
     assert bus.exits() == [0] and time.monotonic() - start < 8 * SLOWER
 
 
+@can_be_unforced
 @pytest.mark.parametrize("way", ["channel", "bus", "signal"])
 def test_where_nothing_ends_it_the_daemon_ends(unforced, way):
     """The next call starts another, and nothing that was acknowledged is lost."""
@@ -153,6 +176,7 @@ def test_where_nothing_ends_it_the_daemon_ends(unforced, way):
     assert unforced.daemon_pid() != pid
 
 
+@can_be_unforced
 def test_others_lose_nothing_where_nothing_ends_it(unforced):
     """Their updates under way are answered before the daemon ends without it, and later ones meet the next daemon."""
     pid = unforced.daemon_pid()
