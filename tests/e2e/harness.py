@@ -35,7 +35,6 @@ SANITIZER = os.environ.get("QUERYD_SANITIZER", "")
 SLOWER = 10 if SANITIZER else 1
 # whether a call of full text is made to return (docs/decisions/forced-return.md), and what starts a daemon so that none is
 FORCES = platform.machine() == "x86_64" and SANITIZER != "tsan"
-# (LeakSanitizer does not run under strace)
 UNFORCED = "strace -f -qq --seccomp-bpf -o /dev/null -e trace=tgkill -e inject=tgkill:error=EPERM" if FORCES else ""
 # limits of the daemon that a sanitizer's slowness alone would reach
 STRETCHED = {"compile_ms": 10000, "reader_idle_ms": 300000, "query_timeout_ms": 300000, "update_timeout_ms": 600000}
