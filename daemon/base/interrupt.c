@@ -20,6 +20,8 @@ qd_interrupt_end(QdInterrupt *self)
     g_assert(current == self);
 
     current = self->outer;
+    if (current != NULL) /* what has run within the statement is a part of it */
+        current->was_forced = current->was_forced || self->was_forced;
 }
 
 static gboolean

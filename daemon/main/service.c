@@ -350,7 +350,7 @@ add_signals(QdService *self)
 /* Before any thread is made: threads inherit the mask. A write beyond a limit on the size of files is an error as any other. The
  * interrupter's signal comes also where a parent has blocked it. */
 static void
-block_signals(void)
+set_signals(void)
 {
     sigset_t mask;
 
@@ -426,7 +426,7 @@ qd_service_run(const QdServiceOptions *options)
     QdService self = { .options = options };
     int r = EXIT_FAILURE;
 
-    block_signals();
+    set_signals();
     self.config = qd_config_load(options->config_path);
     apply_config(&self);
 

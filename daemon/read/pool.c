@@ -219,6 +219,17 @@ qd_pool_discharge(QdReader *reader)
     reader->is_discharged = TRUE;
 }
 
+/* For its next lease. */
+static void
+settle(QdConnection *connection)
+{
+    qd_settings_reset(connection);
+    if (qd_memory_is_above_soft_limit())
+        qd_connection_trim(connection);
+    else
+        qd_connection_bound_statements(connection);
+}
+
 void
 qd_pool_release(QdPool *self, QdReader *reader)
 {
@@ -226,11 +237,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
 
     reader->is_stale = reader->is_stale || qd_connection_is_spoilt(reader->connection);
     if (!reader->is_stale)
-        qd_settings_reset(reader->connection);
-    if (qd_memory_is_above_soft_limit())
-        qd_connection_trim(reader->connection);
-    else
-        qd_connection_bound_statements(reader->connection);
+        settle(reader->connection);
 
     qd_pool_discharge(reader);
     client = g_steal_pointer(&reader->client);

@@ -24,6 +24,7 @@
 #include "daemon/base/interrupt.h"
 #include "daemon/base/thread.h"
 #include "daemon/sqlite/builtin/builtin.h"
+#include "daemon/sqlite/builtin/fts-calls.h"
 #include "daemon/sqlite/memory.h"
 
 #define MAX_DEPTH 24
@@ -277,14 +278,8 @@ learn_context(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context
 static gboolean
 register_fts5(sqlite3 *db)
 {
-    fts5_api *api = NULL;
-    sqlite3_stmt *stmt = NULL;
+    fts5_api *api = qd_builtin_is_known() ? qd_fts_calls_get_api(db) : NULL;
 
-    if (qd_builtin_is_known() && sqlite3_prepare_v2(db, "SELECT fts5(?1)", -1, &stmt, NULL) == SQLITE_OK) {
-        (void) sqlite3_bind_pointer(stmt, 1, &api, "fts5_api_ptr", NULL);
-        (void) sqlite3_step(stmt);
-    }
-    (void) sqlite3_finalize(stmt);
     return api != NULL && api->xCreateFunction(api, "learn5", NULL, learn_context, NULL) == SQLITE_OK;
 }
 

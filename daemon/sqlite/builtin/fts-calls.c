@@ -94,9 +94,8 @@ call(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context *result,
     function->call(&ours, context, result, n_args, args);
 }
 
-/* (nullable) */
-static fts5_api *
-get_api(sqlite3 *db)
+fts5_api *
+qd_fts_calls_get_api(sqlite3 *db)
 {
     fts5_api *api = NULL;
     sqlite3_stmt *stmt = NULL;
@@ -127,7 +126,7 @@ is_known(const Global *global, const sqlite3 *db)
 gboolean
 qd_fts_calls_register(sqlite3 *db, GError **error)
 {
-    fts5_api *api = get_api(db);
+    fts5_api *api = qd_fts_calls_get_api(db);
     Auxiliary *function;
     int r = SQLITE_OK;
 

@@ -21,3 +21,6 @@
  * Returns: FALSE on failure
  */
 gboolean qd_fts_calls_register(sqlite3 *db, GError **error);
+
+/* (transfer none) (nullable): by which FTS5 gives and takes functions; NULL: there is no FTS5. Thread: the one that uses @db. */
+fts5_api *qd_fts_calls_get_api(sqlite3 *db);
