@@ -28,13 +28,11 @@ class Browser:
     def __init__(self, folder, rules=""):
         options = webdriver.ChromeOptions()
         options.binary_location = BROWSER
-        self.downloads = os.path.join(folder, "downloads")
         for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                          "--disable-background-networking", "--disable-component-update", "--disable-features=Translate",
                          "--force-color-profile=srgb", "--hide-scrollbars", f"--user-data-dir={folder}/profile",
                          f"--window-size={WINDOW[0]},{WINDOW[1]}", f"--host-resolver-rules={rules}"):
             options.add_argument(argument)
-        options.add_experimental_option("prefs", {"download.default_directory": self.downloads})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         service = webdriver.chrome.service.Service(DRIVER, env=dict(os.environ, HOME=folder, TMPDIR=folder))
         self.driver = webdriver.Chrome(service=service, options=options)
