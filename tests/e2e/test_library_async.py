@@ -66,7 +66,7 @@ def test_stores(bus):
 
 
 PAYLOADS = """
-import os, gi
+import os, time, gi
 gi.require_version("QueryClient", "1")
 from gi.repository import Gio, GLib, QueryClient as Query
 
@@ -84,6 +84,18 @@ def run(name, *arguments):
     loop.run()
     return found[0]
 
+def is_payload(fd):
+    try:
+        return "/queryd/payload/" in os.readlink(f"/proc/self/fd/{fd}")
+    except FileNotFoundError:  # closed meanwhile, as that of the listing itself
+        return False
+
+def wait_until_none_is_open():  # the thread of a call lets go of its descriptor last
+    end = time.monotonic() + 30
+    while any(map(is_payload, os.listdir("/proc/self/fd"))):
+        assert time.monotonic() < end, "a descriptor of a payload stays open"
+        time.sleep(0.001)
+
 def stream(content):
     return Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(content))
 
@@ -100,11 +112,10 @@ assert run("replace_payload_from_stream", second, stream(large), None) is True
 with os.fdopen(run("open_payload", second), "rb") as file:
     assert file.read() == large
 assert run("read_payload", second).read_bytes(400_000, None).get_data() == large
-before = os.listdir("/proc/self/fd")
+wait_until_none_is_open()
 connection.open_payload_async(second, None, lambda *_: loop.quit())  # never finished
 loop.run()
-while os.listdir("/proc/self/fd") != before:  # the thread of the call lets go of it last
-    pass
+wait_until_none_is_open()
 for name, arguments in (("open_payload", ()), ("read_payload", ()), ("replace_payload_from_stream", (stream(b""), None))):
     assert run(name, 1_000_000, *arguments).matches(Query.error_quark(), Query.Error.BAD_PARAMETER), name
 assert run("store_payload_from_fd", 999, None).matches(Query.error_quark(), Query.Error.BAD_PARAMETER)
