@@ -126,7 +126,7 @@ qd_channels_open(QdChannels *self, QdClient *client, const QdChannelSetup *setup
         return FALSE;
     }
     if (setup->cursor != NULL)
-        channel->output.cursor = qd_cursor_output_new(fds[0], channel->page_size, setup->cursor);
+        channel->output.cursor = qd_cursor_output_new(fds[0], channel->page_size, qd_client_get_memory(client), setup->cursor);
     *ret_fd = fds[1];
     if (qd_transport_is_pipe(setup->channel.transport)) /* nothing else tells its columns */
         qd_channel_put_schema(channel, setup->shape, 0);

@@ -5,7 +5,6 @@
  * Invariant: each PREPARE and each FETCH gets exactly one terminal record: SCHEMA, END or ERROR.
  */
 #include <poll.h>
-#include <sqlite3.h>
 #include <string.h>
 
 #include "client-lib/wire/wire-page-reader.h"
@@ -17,6 +16,7 @@
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/connection.h"
+#include "daemon/sqlite/memory.h"
 #include "daemon/write/writer.h"
 
 /* The first page goes out early; later ones are full. */
@@ -406,22 +406,22 @@ put_large_row(QdChannel *self, GError **error)
     qd_channel_drop_fill(self);
     if (!qd_run_get_row_size(self->work.run, self->page_size, &size, error))
         return FALSE;
-    data = sqlite3_malloc64(size);
+    data = qd_memory_hold(qd_client_get_memory(self->client), NULL, size);
     if (data == NULL) {
         qd_limit_set_error(error, &self->context->limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for a row of %zu bytes", size);
         return FALSE;
     }
     qw_page_writer_init(&page, data, size, 0);
     if (qd_run_fill(self->work.run, &page, 0, QD_CHANNEL_SLICE_USEC, error) != QD_RUN_PAGE) {
-        sqlite3_free(data);
+        qd_memory_drop(data);
         return FALSE;
     }
     if (page.used <= self->page_size) {
         qd_channel_put_record(self, QW_KIND_ROWS, 1, self->work.request->serial, data + QW_HEADER_SIZE, page.used - QW_HEADER_SIZE);
-        sqlite3_free(data);
+        qd_memory_drop(data);
         return TRUE;
     }
-    qd_channel_put_large(self, data, page.used, sqlite3_free, 1, self->work.request->serial);
+    qd_channel_put_large(self, data, page.used, qd_memory_drop, 1, self->work.request->serial);
     return TRUE;
 }
 

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "daemon/channel/channel.h"
 #include "daemon/format/cursor-row.h"
 #include "daemon/format/results-writer.h"
+#include "daemon/sqlite/memory.h"
 
 #define COUNT_BYTES sizeof(gint32)
 
@@ -26,7 +26,8 @@ struct QdCursorOutput {
     QdResultsWriter *writer; /* (nullable): of text, from its first rows on */
     GString *text;           /* what it has written and is not in @data yet */
     guint8 *page;            /* (owned) */
-    guint8 *data;            /* (owned) of SQLite */
+    QdMemoryAccount *memory; /* (not owned) */
+    guint8 *data;            /* (owned) of @memory */
     gsize used;
     gsize capacity;
     gsize sent;
@@ -40,11 +41,12 @@ struct QdCursorOutput {
 };
 
 QdCursorOutput *
-qd_cursor_output_new(int fd, gsize page_size, const QdCursorSetup *setup)
+qd_cursor_output_new(int fd, gsize page_size, QdMemoryAccount *memory, const QdCursorSetup *setup)
 {
     QdCursorOutput *self = g_new0(QdCursorOutput, 1);
 
     self->fd = fd;
+    self->memory = memory;
     self->setup = *setup;
     self->text = g_string_new(NULL);
     self->page = g_malloc(page_size);
@@ -83,7 +85,7 @@ qd_cursor_output_free(QdCursorOutput *self)
     (void) qd_results_writer_free(self->writer);
     g_string_free(self->text, TRUE);
     g_array_unref(self->ends);
-    sqlite3_free(self->data);
+    qd_memory_drop(self->data);
     g_free(self->page);
     g_free(self);
     return NULL;
@@ -103,7 +105,7 @@ reserve(QdCursorOutput *self, gsize n_bytes)
 
     if (n_bytes <= self->capacity - self->used)
         return TRUE;
-    data = sqlite3_realloc64(self->data, capacity);
+    data = qd_memory_hold(self->memory, self->data, capacity);
     self->has_failed = data == NULL;
     if (data == NULL)
         return FALSE;

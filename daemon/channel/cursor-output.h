@@ -15,17 +15,19 @@
 
 typedef struct QdCursorOutput QdCursorOutput;
 typedef struct QdCursorSetup QdCursorSetup;
+typedef struct QdMemoryAccount QdMemoryAccount;
 
 /**
  * qd_cursor_output_new:
  * @fd: (not owned): a pipe, not blocking; outlives the result
  * @page_size: bytes
+ * @memory: to which rows are charged that were not read; outlives the result
  * @setup: its function @started is called once, by the thread that has the channel. It gets NULL when the result has begun or is
  *   empty, an error when nothing was written
  *
  * Returns: (transfer full): nothing written yet
  */
-QdCursorOutput *qd_cursor_output_new(int fd, gsize page_size, const QdCursorSetup *setup);
+QdCursorOutput *qd_cursor_output_new(int fd, gsize page_size, QdMemoryAccount *memory, const QdCursorSetup *setup);
 /* qd_cursor_output_free: calls @started with CANCELLED if it was not called. Takes NULL. Returns: NULL */
 QdCursorOutput *qd_cursor_output_free(QdCursorOutput *self);
 

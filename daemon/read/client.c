@@ -7,6 +7,7 @@
 #include "daemon/base/access.h"
 #include "daemon/base/error.h"
 #include "daemon/base/limits.h"
+#include "daemon/sqlite/memory.h"
 
 QdClient *
 qd_client_new(const char *label)
@@ -15,6 +16,7 @@ qd_client_new(const char *label)
 
     self->ref_count = 1;
     self->label = g_strdup(label);
+    self->memory = g_new0(QdMemoryAccount, 1);
     return self;
 }
 
@@ -31,8 +33,11 @@ qd_client_unref(QdClient *client)
     if (client == NULL || !g_atomic_int_dec_and_test(&client->ref_count))
         return;
 
-    if (client->application != NULL && g_atomic_int_dec_and_test(&client->application->ref_count))
+    if (client->application != NULL && g_atomic_int_dec_and_test(&client->application->ref_count)) {
+        g_free(client->application->memory);
         g_free(client->application);
+    }
+    g_free(client->memory);
     g_clear_pointer(&client->accesses, g_ptr_array_unref);
     g_free(client->label);
     g_free(client);
@@ -41,8 +46,19 @@ qd_client_unref(QdClient *client)
 void
 qd_client_join(QdClient *self, QdClient *other)
 {
-    self->application = other != NULL ? other->application : g_new0(QdApplication, 1);
+    if (other == NULL) {
+        self->application = g_new0(QdApplication, 1);
+        self->application->memory = g_new0(QdMemoryAccount, 1);
+    } else {
+        self->application = other->application;
+    }
     g_atomic_int_inc(&self->application->ref_count);
+}
+
+QdMemoryAccount *
+qd_client_get_memory(QdClient *self)
+{
+    return self->application != NULL ? self->application->memory : self->memory;
 }
 
 guint

@@ -14,6 +14,7 @@
 typedef struct QdAccess QdAccess;
 typedef struct QdClient QdClient;
 typedef struct QdLimits QdLimits;
+typedef struct QdMemoryAccount QdMemoryAccount;
 
 typedef enum QdCharge {
     QD_CHARGE_CHANNEL,
@@ -44,7 +45,8 @@ typedef struct QdWriteLane {
 /* What the processes of one application have together. */
 typedef struct QdApplication {
     gint ref_count;
-    gint n_channels; /* atomic */
+    gint n_channels;         /* atomic */
+    QdMemoryAccount *memory; /* (owned) */
 } QdApplication;
 
 struct QdClient {
@@ -56,6 +58,7 @@ struct QdClient {
     GPtrArray *accesses; /* (nullable) of QdAccess: this one and earlier ones, which a run may still look at */
     guint n_revocations; /* atomic */
     QdWriteLane write_lane;
+    QdMemoryAccount *memory; /* (owned): unless the application's is meant */
     gint charges[QD_N_CHARGES];
 };
 
@@ -75,6 +78,8 @@ void qd_client_unref(QdClient *client);
 const char *qd_client_get_label(const QdClient *client);
 /* Before it is charged: it is a process of the same application as @other (nullable: the first one that is known of it). */
 void qd_client_join(QdClient *self, QdClient *other);
+/* What the statements of its application hold, or its own. As long as the client. */
+QdMemoryAccount *qd_client_get_memory(QdClient *self);
 /* Open channels of its application, or its own. */
 guint qd_client_count_channels(const QdClient *self);
 /* A sandboxed client, from now on with @access (transfer full) (nullable: to everything in this store). Thread: main. */

@@ -9,7 +9,6 @@
 #include "daemon/read/client.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/run.h"
-#include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/temp-files.h"
 
 #define PEER_CHECK_USEC 10000
@@ -36,9 +35,12 @@ qd_run_end_begin(QdRunEnd *self, uint64_t begun_usec)
 }
 
 void
-qd_run_end_set_client(QdRunEnd *self, const QdClient *client)
+qd_run_end_set_client(QdRunEnd *self, QdClient *client)
 {
-    if (client == NULL || qd_client_get_access(client) == NULL)
+    if (client == NULL)
+        return;
+    self->memory.account = qd_client_get_memory(client);
+    if (qd_client_get_access(client) == NULL)
         return;
     self->n_revocations = qd_client_get_n_revocations(client);
     self->client = client;
@@ -48,6 +50,7 @@ void
 qd_run_end_clear(QdRunEnd *self)
 {
     g_clear_error(&self->stop);
+    qd_memory_release_use(&self->memory);
 }
 
 /* Checks ---------------------------------------------------------------------------------------------------------------- */
@@ -120,7 +123,7 @@ check_peer(QdRunEnd *self, uint64_t now, GError **error)
 static gboolean
 check_memory(QdRunEnd *self, GError **error)
 {
-    int64_t used = self->memory_bytes + qd_memory_get_thread_balance() - self->balance_before;
+    int64_t used = qd_memory_get_use(&self->memory);
 
     if (used <= (int64_t) qd_limits_get(self->limits, QD_LIMIT_QUERY_MEMORY_BYTES))
         return TRUE;
@@ -281,7 +284,6 @@ qd_run_end_begin_fill(QdRunEnd *self, uint64_t slice_usec, gboolean stepped, gbo
     self->noted_long = FALSE;
     self->has_given_rows = has_given_rows;
     self->trial_end_usec = self->trial_usec > 0 ? get_thread_usec() + self->trial_usec : 0;
-    self->balance_before = qd_memory_get_thread_balance();
     /* many short fills for a reader that takes all at once: the interrupter would see none of them */
     return check_times(self, self->fill_start_usec, error) && check_grants(self, error) &&
            (!stepped || check_peer(self, self->fill_start_usec, error));
@@ -294,7 +296,7 @@ qd_run_end_begin_again(QdRunEnd *self, uint64_t trial_usec)
     self->trial_usec = trial_usec;
     self->trial_end_usec = trial_usec > 0 ? get_thread_usec() + trial_usec : 0;
     self->fill_start_usec = (uint64_t) g_get_monotonic_time();
-    self->balance_before = qd_memory_get_thread_balance();
+    qd_memory_release_use(&self->memory);
 }
 
 void
@@ -304,6 +306,7 @@ qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection)
     self->end_usec = get_end_usec(self);
     self->watch = (QdWatch){ .interrupt = { .look = look, .data = self },
                              .is_over = is_over,
+                             .memory = &self->memory,
                              .tell = self->options->tell_func != NULL ? tell : NULL };
     qd_evaluation_begin_watch(connection, &self->watch);
 }
@@ -312,6 +315,5 @@ void
 qd_run_end_end_watch(QdRunEnd *self, QdConnection *connection)
 {
     qd_evaluation_end_watch(connection, &self->watch);
-    self->memory_bytes += qd_memory_get_thread_balance() - self->balance_before;
     self->produced_usec += (uint64_t) g_get_monotonic_time() - self->fill_start_usec;
 }

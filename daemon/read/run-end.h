@@ -10,6 +10,7 @@
 
 #include "daemon/base/limits.h"
 #include "daemon/sqlite/interrupter.h"
+#include "daemon/sqlite/memory.h"
 
 typedef struct QdClient QdClient;
 typedef struct QdConnection QdConnection;
@@ -23,7 +24,7 @@ typedef struct QdRunEnd {
     uint64_t start_usec;
     uint64_t produced_usec; /* by earlier fills, and waiting for a slot: time that the reader keeps us waiting does not count */
     uint64_t spent_usec;    /* of that: before the run */
-    int64_t memory_bytes;   /* charged by earlier fills */
+    QdMemoryUse memory;
     uint64_t peer_check_usec;
     uint64_t temp_check_usec;
     uint64_t gone_check_usec; /* the interrupter's */
@@ -39,7 +40,6 @@ typedef struct QdRunEnd {
     uint64_t slice_end_usec;
     uint64_t end_usec;       /* by its deadline or its age */
     uint64_t trial_end_usec; /* by the thread's clock */
-    int64_t balance_before;
     gboolean slice_over;
     gboolean noted_long;
     gboolean has_given_rows; /* in fills before: they have gone out */
@@ -50,8 +50,8 @@ typedef struct QdRunEnd {
 void qd_run_end_init(QdRunEnd *self, const QdRunOptions *options, const QdLimits *limits);
 /* Before the first fill. @begun_usec: monotonic: since when the deadline passes; 0: now */
 void qd_run_end_begin(QdRunEnd *self, uint64_t begun_usec);
-/* (nullable): it ends, too, when a grant is taken back from @client. Before what was granted is looked at. */
-void qd_run_end_set_client(QdRunEnd *self, const QdClient *client);
+/* (nullable): its memory is @client's, and it ends, too, when a grant is taken back. Before what was granted is looked at. */
+void qd_run_end_set_client(QdRunEnd *self, QdClient *client);
 void qd_run_end_clear(QdRunEnd *self);
 
 /* FALSE: the run is over before this fill; TIMEOUT, CANCELLED, … @stepped: not before the first step */

@@ -52,6 +52,7 @@ qd_run_free(QdRun *self)
         return NULL;
 
     qd_row_source_end(&self->rows, self->n_rows, self->n_bytes, qd_run_get_own_usec(self));
+    qd_run_end_clear(&self->end); /* while it has its client */
     if (self->reader != NULL) {
         if (self->in_transaction)
             (void) qd_connection_end(self->reader->connection, NULL);
@@ -60,7 +61,6 @@ qd_run_free(QdRun *self)
         if (self->pool != NULL)
             qd_pool_release(self->pool, self->reader);
     }
-    qd_run_end_clear(&self->end);
     g_clear_pointer(&self->terms, g_hash_table_unref);
     g_free(self->text);
     g_free(self->base);
@@ -173,7 +173,8 @@ lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, const Qd
 static gboolean
 compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
-    QdWatch watch = { 0 };
+    QdMemoryUse memory = { .account = self->end.memory.account };
+    QdWatch watch = { .memory = &memory };
     gboolean ok;
 
     if (what->language == QD_LANGUAGE_SQL &&
@@ -187,6 +188,7 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
     ok = (what->language == QD_LANGUAGE_SPARQL ? compile_sparql : compile_sql)(self, what, policy, error);
     qd_connection_set_compile_end(self->reader->connection, 0, 0);
     qd_evaluation_end_watch(self->reader->connection, &watch);
+    qd_memory_release_use(&memory);
     return ok;
 }
 
@@ -475,7 +477,8 @@ static gboolean
 begin_again(QdRun *self, GError **error)
 {
     QdConnection *connection = self->reader->connection;
-    QdWatch watch = { 0 };
+    QdMemoryUse memory = { .account = self->end.memory.account };
+    QdWatch watch = { .memory = &memory };
     gboolean ok;
 
     qd_row_source_end(&self->rows, 0, 0, 0);
@@ -485,6 +488,7 @@ begin_again(QdRun *self, GError **error)
     ok = compile_plan(self, self->terms, FALSE, error) &&
          qd_evaluation_bind(connection, self->rows.compiled->stmt, &self->rows.plan->query, self->terms, error);
     qd_evaluation_end_watch(connection, &watch);
+    qd_memory_release_use(&memory);
     qd_run_end_begin_again(&self->end, self->n_tries == 1 ? 2 * get_trial_usec(self) : 0);
     return ok;
 }

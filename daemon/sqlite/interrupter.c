@@ -174,6 +174,8 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     watch->n_ticks = watch->n_ticks_over = 0;
     watch->tick_cpu_usec = 0;
     watch->balance = qd_memory_get_thread_balance();
+    if (watch->memory != NULL)
+        qd_memory_begin_use(watch->memory);
     qd_interrupt_begin(&watch->interrupt);
     if (self == NULL)
         return;
@@ -195,6 +197,8 @@ void
 qd_interrupter_end(QdInterrupter *self, QdWatch *watch)
 {
     qd_interrupt_end(&watch->interrupt);
+    if (watch->memory != NULL)
+        qd_memory_end_use(watch->memory);
     if (self == NULL)
         return;
 

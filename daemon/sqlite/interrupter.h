@@ -22,6 +22,7 @@
 #define QD_INTERRUPTER_FORCE_USEC UINT64_C(100000)
 
 typedef struct QdInterrupter QdInterrupter;
+typedef struct QdMemoryUse QdMemoryUse;
 typedef struct QdThread QdThread;
 typedef struct QdWatch QdWatch;
 
@@ -37,7 +38,8 @@ struct QdWatch {
     /* (nullable) in the same way, at each tick from QD_INTERRUPTER_TELL_USEC after is_over() was true first. The statement has not
      * come back, and its caller may hear of its end. */
     void (*tell)(void *data, uint64_t now_usec);
-    QdThread *thread; /* that runs them */
+    QdMemoryUse *memory; /* (nullable): in which they are counted */
+    QdThread *thread;    /* that runs them */
     guint n_ticks;
     guint n_ticks_over;
     int64_t balance;        /* of memory: the thread's, when it began */

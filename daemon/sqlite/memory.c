@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "client-lib/wire/wire-record.h"
@@ -23,6 +24,7 @@ static pthread_key_t unreported_key; /* its destructor reports the rest */
 static _Thread_local int64_t unreported_bytes;
 static _Thread_local gboolean is_known;  /* the thread has a value for the key */
 static _Thread_local uint64_t n_changes; /* of what the thread holds */
+static _Thread_local QdMemoryUse *use;   /* (nullable): of the statement that runs */
 
 /*
  * SQLite works long on such a size, between two calls of the progress handler: each allocation asks first whether the statement
@@ -56,6 +58,26 @@ report(void *data)
     *unreported = 0;
 }
 
+/* What @use has taken and freed meanwhile. */
+static int64_t
+get_uncounted(void)
+{
+    return thread_balance - use->balance;
+}
+
+static void
+count_use(void)
+{
+    int64_t n_bytes = use != NULL ? get_uncounted() : 0;
+
+    if (n_bytes == 0)
+        return;
+    use->n_bytes += n_bytes;
+    use->balance = thread_balance;
+    if (use->account != NULL)
+        __atomic_add_fetch(&use->account->n_bytes, n_bytes, __ATOMIC_RELAXED);
+}
+
 static void
 account(int64_t n_bytes)
 {
@@ -64,8 +86,10 @@ account(int64_t n_bytes)
     n_changes++;
     if (!is_known)
         is_known = pthread_setspecific(unreported_key, &unreported_bytes) == 0;
-    if (!is_known || unreported_bytes >= UNREPORTED_BYTES || unreported_bytes <= -UNREPORTED_BYTES)
-        report(&unreported_bytes);
+    if (is_known && unreported_bytes < UNREPORTED_BYTES && unreported_bytes > -UNREPORTED_BYTES)
+        return;
+    report(&unreported_bytes);
+    count_use();
 }
 
 static gboolean
@@ -84,11 +108,20 @@ exceeds_budget(int64_t n_bytes)
 }
 
 static gboolean
-exceeds_limit(int64_t used)
+exceeds_share(int64_t n_bytes, int64_t n_free)
+{
+    return use != NULL && use->account != NULL &&
+           __atomic_load_n(&use->account->n_bytes, __ATOMIC_RELAXED) + get_uncounted() + n_bytes > QD_MEMORY_SHARE * n_free;
+}
+
+/* @used: by all, with the @n_bytes that are asked for */
+static gboolean
+exceeds_limit(int64_t used, int64_t n_bytes)
 {
     uint64_t limit = atomic_load_explicit(&hard_limit_bytes, memory_order_relaxed);
+    int64_t n_free = (int64_t) limit - used;
 
-    return limit > 0 && used > (int64_t) limit;
+    return limit > 0 && (n_free < 0 || exceeds_share(n_bytes, n_free));
 }
 
 /*
@@ -104,9 +137,9 @@ reserve(int64_t n_bytes, int64_t size)
     if (size >= (int64_t) LARGE_BYTES && qd_interrupt_poll())
         return FALSE;
     if (n_bytes < (int64_t) LARGE_BYTES)
-        return !exceeds_limit(atomic_load_explicit(&used_bytes, memory_order_relaxed) + n_bytes);
+        return !exceeds_limit(atomic_load_explicit(&used_bytes, memory_order_relaxed) + n_bytes, n_bytes);
 
-    if (!exceeds_limit(atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed) + n_bytes))
+    if (!exceeds_limit(atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed) + n_bytes, n_bytes))
         return TRUE;
     atomic_fetch_sub_explicit(&used_bytes, n_bytes, memory_order_relaxed);
     return FALSE;
@@ -258,6 +291,77 @@ int64_t
 qd_memory_get_thread_balance(void)
 {
     return thread_balance;
+}
+
+void
+qd_memory_begin_use(QdMemoryUse *self)
+{
+    count_use();
+    self->outer = use;
+    self->balance = thread_balance;
+    use = self;
+}
+
+void
+qd_memory_end_use(QdMemoryUse *self)
+{
+    g_assert(use == self);
+    count_use();
+    use = g_steal_pointer(&self->outer);
+    if (use != NULL)
+        use->balance = thread_balance;
+}
+
+void
+qd_memory_release_use(QdMemoryUse *self)
+{
+    if (self->account != NULL && self->n_bytes != 0)
+        __atomic_sub_fetch(&self->account->n_bytes, self->n_bytes, __ATOMIC_RELAXED);
+    self->n_bytes = 0;
+}
+
+int64_t
+qd_memory_get_use(const QdMemoryUse *self)
+{
+    return self->n_bytes + (self == use ? get_uncounted() : 0);
+}
+
+/* Before the data, which begin where malloc()'s would. */
+typedef struct Held {
+    QdMemoryAccount *account; /* (nullable) */
+    int64_t n_bytes;          /* of it */
+} Held;
+
+_Static_assert(sizeof(Held) % _Alignof(max_align_t) == 0, "data of any type follow");
+
+void *
+qd_memory_hold(QdMemoryAccount *account, void *data, uint64_t n_bytes)
+{
+    Held *self = data != NULL ? (Held *) data - 1 : NULL;
+    QdMemoryUse part = { .account = account, .n_bytes = self != NULL ? self->n_bytes : 0 };
+
+    qd_memory_begin_use(&part);
+    self = sqlite3_realloc64(self, sizeof *self + n_bytes);
+    qd_memory_end_use(&part);
+    if (self == NULL)
+        return NULL;
+    *self = (Held){ account, part.n_bytes };
+    return self + 1;
+}
+
+void
+qd_memory_drop(void *data)
+{
+    Held *self = data != NULL ? (Held *) data - 1 : NULL;
+    QdMemoryUse part;
+
+    if (self == NULL)
+        return;
+    part = (QdMemoryUse){ .account = self->account, .n_bytes = self->n_bytes };
+    qd_memory_begin_use(&part);
+    sqlite3_free(self);
+    qd_memory_end_use(&part);
+    qd_memory_release_use(&part);
 }
 
 void

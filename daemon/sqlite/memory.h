@@ -5,7 +5,7 @@
  * Place: room sqlite. SQLite's own statistics take one mutex for each allocation. This counts per thread, and in one atomic from
  * time to time.
  * Invariant: what is allocated through SQLite never exceeds the hard limit by more than two pages for each thread; then SQLite sees
- * NOMEM.
+ * NOMEM. A client's statement sees it sooner the more the client holds.
  */
 #pragma once
 
@@ -28,6 +28,43 @@ gboolean qd_memory_is_above_soft_limit(void);
 
 /* Bytes that the calling thread has allocated less those it has freed: differences of it charge a query. May be negative. */
 int64_t qd_memory_get_thread_balance(void);
+
+/* What the statements of one client hold together. Zeroed at first. */
+typedef struct QdMemoryAccount {
+    int64_t n_bytes; /* atomic */
+} QdMemoryAccount;
+
+/* What one statement holds, which runs in parts, on one thread after another. Zeroed at first, but for the account. */
+typedef struct QdMemoryUse {
+    QdMemoryAccount *account; /* (nullable): no client's */
+    int64_t n_bytes;          /* in @account, too */
+    int64_t balance;          /* of the thread, when it was counted in @n_bytes last */
+    struct QdMemoryUse *outer;
+} QdMemoryUse;
+
+/*
+ * A part of the statement begins on the calling thread. Meanwhile its client gets QD_MEMORY_SHARE times what stays free below the
+ * hard limit. So each of n clients that take all they can has QD_MEMORY_SHARE / (n * QD_MEMORY_SHARE + 1) of it at most. One such
+ * share divided by QD_MEMORY_SHARE is left for the others. Parts may be nested, and each counts what is not in an inner one.
+ */
+#define QD_MEMORY_SHARE 3
+void qd_memory_begin_use(QdMemoryUse *self);
+void qd_memory_end_use(QdMemoryUse *self);
+/* Between the parts: it holds nothing any more. */
+void qd_memory_release_use(QdMemoryUse *self);
+/* Bytes; within a part on its thread. */
+int64_t qd_memory_get_use(const QdMemoryUse *self);
+
+/*
+ * qd_memory_hold: memory that is charged to a client as long as it is there, as a row that the client has not read
+ * @account: (nullable): stays until then
+ * @data: (nullable) (transfer full): what this function has returned, which is resized; it stays as it is where NULL is returned
+ *
+ * Returns: (nullable) (transfer full): for qd_memory_drop(). NULL: none is free, or the client has its share.
+ */
+void *qd_memory_hold(QdMemoryAccount *account, void *data, uint64_t n_bytes);
+/* qd_memory_drop: @data: (nullable) */
+void qd_memory_drop(void *data);
 
 /* What SQLite holds and nothing frees any more: calls were made to return (builtin/forced-return.h). */
 void qd_memory_note_lost(uint64_t n_bytes);

@@ -201,7 +201,8 @@ set_limit_error(GError **error, sqlite3 *db, int result)
     uint64_t heap_bytes = qd_memory_get_hard_limit();
 
     if ((result & 0xff) == SQLITE_NOMEM && heap_bytes > 0)
-        qd_limit_set_value_error(error, QD_LIMIT_HEAP_HARD_BYTES, heap_bytes, "out of memory");
+        qd_limit_set_value_error(error, QD_LIMIT_HEAP_HARD_BYTES, heap_bytes,
+                                 "out of memory, of which a client gets three times what stays free");
     else if ((result & 0xff) == SQLITE_TOOBIG && db != NULL)
         qd_limit_set_value_error(error, QD_LIMIT_VALUE_BYTES, (uint64_t) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1),
                                  "value is too big");

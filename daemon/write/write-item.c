@@ -17,6 +17,7 @@
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/run.h"
 #include "daemon/sqlite/constraint.h"
+#include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/write/sparql-update.h"
@@ -102,8 +103,9 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
             qd_limit_set_error(error, limits, QD_LIMIT_BATCH_BYTES, "update returns too many rows");
             return FALSE;
         }
-        fresh.data = sqlite3_malloc64(capacity); /* they wait for a client that may never read them: SQLite's limit is theirs */
-        fresh.free_func = sqlite3_free;
+        /* they wait for a client that may never read them */
+        fresh.data = qd_memory_hold(item->client != NULL ? qd_client_get_memory(item->client) : NULL, NULL, capacity);
+        fresh.free_func = qd_memory_drop;
         if (fresh.data == NULL) {
             qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for rows that the update returns");
             return FALSE;

@@ -6,6 +6,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/interrupt.h"
+#include "daemon/read/client.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/connection.h"
@@ -152,7 +153,11 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
     if (item->times.begun_usec == 0)
         item->times.begun_usec = (uint64_t) g_get_monotonic_time();
     *watch = (QdWriteWatch){
-        .watch = { .interrupt = { .look = look, .data = watch }, .is_over = item_is_over, .progress = on_progress },
+        .watch = { .interrupt = { .look = look, .data = watch },
+                   .is_over = item_is_over,
+                   .progress = on_progress,
+                   .memory = &watch->memory },
+        .memory = { .account = item->client != NULL && !is_job ? qd_client_get_memory(item->client) : NULL },
         .writer = self,
         .item = item,
         .is_job = is_job,
@@ -172,6 +177,7 @@ qd_write_watch_end(QdWriter *self)
 
     qd_connection_set_compile_end(self->connection, 0, 0);
     qd_evaluation_end_watch(self->connection, &watch->watch);
+    qd_memory_release_use(&watch->memory);
     g_clear_error(&watch->stop);
     watch->item->watch = NULL;
     watch->item = NULL;

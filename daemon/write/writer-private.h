@@ -11,6 +11,7 @@
 
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/interrupter.h"
+#include "daemon/sqlite/memory.h"
 #include "daemon/store/log-mark.h"
 #include "daemon/write/write-queue.h"
 #include "daemon/write/writer.h"
@@ -34,6 +35,7 @@ typedef struct QdWriterFiles {
 /* What ends the item that runs: write-watch.c. */
 struct QdWriteWatch {
     QdWatch watch;
+    QdMemoryUse memory;
     QdWriter *writer;
     QdWriteItem *item;
     gboolean is_job;

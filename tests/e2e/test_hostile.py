@@ -331,6 +331,34 @@ def test_rows_of_returning_are_bounded_by_their_size(bus):
     assert bus.query("SELECT count(*) FROM u") == [(3,)]
 
 
+@pytest.mark.parametrize("text, writes", [("SELECT zeroblob({} * 2)", False),
+                                          ("INSERT INTO u VALUES(1) RETURNING zeroblob({} * 2)", True)])
+def test_a_client_leaves_memory_to_others(make_bus, text, writes):
+    """Results that wait for their reader hold all that they get: statements, and rows that are too large for a page."""
+    bus = make_bus(limits={"heap_hard_bytes": 32 * MIB})
+    bus.update("CREATE TABLE u(x)")
+    channels = []
+    for n_bytes in (7 * MIB, 5 * MIB, 3 * MIB, 2 * MIB, MIB, MIB // 2):
+        channels.append(bus.prepare(text.format(n_bytes), **({"access": "write"} if writes else {})))
+        channels[-1].send_fetch()
+        assert channels[-1].recv(16)
+    used = bus.stats()["sqlite_memory_bytes"]
+    assert 16 * MIB < used < 26 * MIB, used / MIB
+    query = f"SELECT length(hex(zeroblob({(32 * MIB - used) // 8})))"  # needs five eighths of what is free
+    update = f"INSERT INTO u {query}"
+    for command, text in (("sql", query), ("update", update)):
+        done = bus.run("queryctl", command, text)
+        assert done.returncode == 0, done.stderr
+    for run in (lambda: bus.query(query), lambda: bus.update(update)):
+        with pytest.raises(BusError) as error:
+            run()
+        assert error.value.name == "NoMemory" and "heap_hard_bytes" in error.value.message
+    for channel in channels:
+        channel.close()
+    wait_until(lambda: bus.stats()["sqlite_memory_bytes"] < 6 * MIB, "the memory of all")
+    assert bus.query(f"SELECT length(hex(zeroblob({4 * MIB})))") == [(8 * MIB,)], "nothing is charged any more"
+
+
 def test_texts_of_statements_are_charged(make_bus):
     bus = make_bus(limits={"request_bytes_per_client": MIB})
     text = f"SELECT 1 /* {'x' * 400000} */"

@@ -27,7 +27,7 @@ typedef struct Helper {
     QdWatch watch;
     QdRangeWorker worker;
     QdSnapshot snapshot;
-    gint64 balance_before;
+    QdMemoryUse memory;
     gboolean ends;
 } Helper;
 
@@ -38,7 +38,7 @@ look(void *data)
     gint64 max_bytes = (gint64) (qd_limits_get(self->share->limits, QD_LIMIT_QUERY_MEMORY_BYTES) / MEMORY_SHARE);
 
     self->ends = self->ends || qd_range_ring_has_ended(self->share->ring) || self->leave(self->data) ||
-                 qd_memory_get_thread_balance() - self->balance_before > max_bytes;
+                 qd_memory_get_use(&self->memory) > max_bytes;
     return self->ends;
 }
 
@@ -125,6 +125,7 @@ work(Helper *self)
         n_done = execute_ranges(self);
         qd_connection_get_guard(connection)->packing = FALSE;
         qd_evaluation_end_watch(connection, &self->watch);
+        qd_memory_release_use(&self->memory);
     } else {
         qd_range_ring_stop_asking(self->share->ring);
     }
@@ -140,10 +141,10 @@ work(Helper *self)
 guint
 qd_scan_share_help(QdScanShare *share, QdScanLeaveFunc leave, void *data)
 {
-    Helper self = { .share = share, .leave = leave, .data = data, .balance_before = qd_memory_get_thread_balance() };
+    Helper self = { .share = share, .leave = leave, .data = data, .memory = { .account = qd_client_get_memory(share->client) } };
     guint n_done = 0;
 
-    self.watch = (QdWatch){ .interrupt = { .look = look, .data = &self }, .is_over = is_over };
+    self.watch = (QdWatch){ .interrupt = { .look = look, .data = &self }, .is_over = is_over, .memory = &self.memory };
     if (qd_range_ring_join(share->ring)) {
         self.worker.reader = qd_pool_lease(share->pool, share->client, NULL, NULL);
         if (self.worker.reader != NULL) {

@@ -64,6 +64,7 @@ tear_down(Fixture *self, gconstpointer data)
     g_free(self->page);
     g_assert_cmpuint(qd_pool_get_n_leased(self->pool), ==, 0);
     qd_pool_free(self->pool);
+    g_assert_cmpint(qd_client_get_memory(self->client)->n_bytes, ==, 0);
     qd_client_unref(self->client);
     store_fixture_tear_down(&self->store, NULL);
 }
@@ -261,6 +262,18 @@ test_memory(Fixture *self, gconstpointer data)
     self->store.limits.values[QD_LIMIT_QUERY_MEMORY_BYTES] = 1024 * 1024;
     start(self, "WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c) SELECT count(*) FROM c");
     assert_fails(self, QW_ERROR_NO_MEMORY, "query needs");
+}
+
+/* What the statement holds is its client's, until the run is freed. */
+static void
+test_memory_of_client(Fixture *self, gconstpointer data)
+{
+    start(self, "SELECT x FROM (SELECT max(hex(zeroblob(300000))) AS x, 7) UNION ALL SELECT 1");
+    g_assert_cmpint(qd_client_get_memory(self->client)->n_bytes, ==, 0);
+    g_assert_cmpint(fill(self, 1), ==, QD_RUN_LARGE);
+    g_assert_cmpint(qd_client_get_memory(self->client)->n_bytes, >, 600000);
+    g_clear_pointer(&self->run, qd_run_free);
+    g_assert_cmpint(qd_client_get_memory(self->client)->n_bytes, ==, 0);
 }
 
 /* Callers --------------------------------------------------------------------------------------------------------------- */
@@ -514,6 +527,7 @@ main(int argc, char **argv)
     ADD("time/end-of-transaction", test_end_of_transaction);
     ADD("time/age", test_age);
     ADD("memory", test_memory);
+    ADD("memory-of-client", test_memory_of_client);
     ADD("cancel", test_cancel);
     ADD("peer-goes", test_peer_goes);
     for (guint i = 0; i < G_N_ELEMENTS(long_cases); i++) {

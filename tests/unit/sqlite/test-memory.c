@@ -5,6 +5,7 @@
 #include "daemon/sqlite/memory.h"
 
 #include <sqlite3.h>
+#include <string.h>
 
 #include "daemon/base/interrupt.h"
 
@@ -159,6 +160,86 @@ test_hard_limit(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* What a client holds is at most QD_MEMORY_SHARE times what stays free, however many statements it has. */
+static void
+test_share(void)
+{
+    QdMemoryAccount account = { 0 };
+    QdMemoryAccount other_account = { 0 };
+    QdMemoryUse first = { .account = &account };
+    QdMemoryUse second = { .account = &account };
+    QdMemoryUse other = { .account = &other_account };
+    QdMemoryUse nobody = { .account = NULL };
+    void *p, *q;
+
+    qd_memory_set_limits(0, qd_memory_get_used() + 9 * MIB);
+    qd_memory_begin_use(&first);
+    p = sqlite3_malloc(6 * MIB);
+    g_assert_nonnull(p);
+    g_assert_null(sqlite3_malloc(MIB));
+    qd_memory_end_use(&first);
+    g_assert_cmpint(account.n_bytes, >=, 6 * MIB);
+    g_assert_cmpint(qd_memory_get_use(&first), ==, account.n_bytes);
+
+    qd_memory_begin_use(&second);
+    g_assert_null(sqlite3_malloc(MIB));
+    qd_memory_begin_use(&other); /* within it */
+    q = sqlite3_malloc(2 * MIB);
+    g_assert_nonnull(q);
+    qd_memory_end_use(&other);
+    g_assert_cmpint(qd_memory_get_use(&second), ==, 0);
+    qd_memory_end_use(&second);
+    g_assert_cmpint(other_account.n_bytes, >=, 2 * MIB);
+    sqlite3_free(q);
+    qd_memory_release_use(&other);
+    g_assert_cmpint(other_account.n_bytes, ==, 0);
+
+    qd_memory_begin_use(&nobody);
+    q = sqlite3_malloc(2 * MIB + MIB / 2);
+    g_assert_nonnull(q);
+    sqlite3_free(q);
+    qd_memory_end_use(&nobody);
+
+    sqlite3_free(p);
+    g_assert_cmpint(account.n_bytes, >=, 6 * MIB);
+    qd_memory_release_use(&first);
+    qd_memory_release_use(&second);
+    g_assert_cmpint(account.n_bytes, ==, 0);
+    qd_memory_set_limits(0, 0);
+}
+
+/* It is the account's until it is dropped, and no statement's. */
+static void
+test_held(void)
+{
+    QdMemoryAccount account = { 0 };
+    QdMemoryUse use = { .account = &account };
+    void *p, *q;
+
+    qd_memory_set_limits(0, qd_memory_get_used() + 9 * MIB);
+    qd_memory_begin_use(&use);
+    p = qd_memory_hold(&account, NULL, 3 * MIB);
+    g_assert_nonnull(p);
+    memset(p, 7, 3 * MIB);
+    qd_memory_end_use(&use);
+    g_assert_cmpint(use.n_bytes, ==, 0);
+    g_assert_cmpint(account.n_bytes, >=, 3 * MIB);
+    g_assert_null(qd_memory_hold(&account, p, 8 * MIB));
+    g_assert_cmpint(account.n_bytes, <, 3 * MIB + 65536);
+    q = qd_memory_hold(&account, p, 4 * MIB);
+    g_assert_nonnull(q);
+    g_assert_cmpmem(q, 1, "\007", 1);
+    g_assert_cmpint(account.n_bytes, >=, 4 * MIB);
+    g_assert_cmpint(account.n_bytes, <, 4 * MIB + 65536);
+    qd_memory_begin_use(&use);
+    qd_memory_drop(q);
+    qd_memory_end_use(&use);
+    g_assert_cmpint(use.n_bytes, ==, 0);
+    g_assert_cmpint(account.n_bytes, ==, 0);
+    qd_memory_drop(NULL);
+    qd_memory_set_limits(0, 0);
+}
+
 static void
 test_soft_limit(void)
 {
@@ -190,6 +271,8 @@ main(int argc, char **argv)
     g_test_add_func("/sqlite/memory/races", test_races);
     g_test_add_func("/sqlite/memory/interrupted", test_interrupted);
     g_test_add_func("/sqlite/memory/hard-limit", test_hard_limit);
+    g_test_add_func("/sqlite/memory/share", test_share);
+    g_test_add_func("/sqlite/memory/held", test_held);
     g_test_add_func("/sqlite/memory/soft-limit", test_soft_limit);
     return g_test_run();
 }

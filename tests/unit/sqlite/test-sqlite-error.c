@@ -88,9 +88,13 @@ test_limits_in_force(void)
     (void) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 100000);
     qd_memory_set_limits(0, 64 << 20);
     qd_sqlite_set_error(&memory, NULL, SQLITE_NOMEM, NULL, 0, NULL);
-    store_assert_error(memory, QW_ERROR_NO_MEMORY, "out of memory: the limit 'heap_hard_bytes' is 67108864 bytes");
+    store_assert_error(
+        memory, QW_ERROR_NO_MEMORY,
+        "out of memory, of which a client gets three times what stays free: the limit 'heap_hard_bytes' is 67108864 bytes");
     qd_sqlite_set_call_error(&call, db, SQLITE_NOMEM, "cannot open '%s'", "x");
-    store_assert_error(call, QW_ERROR_NO_MEMORY, "cannot open 'x': out of memory: the limit 'heap_hard_bytes' is 67108864 bytes");
+    store_assert_error(call, QW_ERROR_NO_MEMORY,
+                       "cannot open 'x': out of memory, of which a client gets three times what stays free: the limit "
+                       "'heap_hard_bytes' is 67108864 bytes");
     qd_memory_set_limits(0, 0);
     qd_sqlite_set_error(&unlimited, NULL, SQLITE_NOMEM, NULL, 0, NULL);
     store_assert_error(unlimited, QW_ERROR_NO_MEMORY, "out of memory");
