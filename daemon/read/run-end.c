@@ -208,7 +208,7 @@ look(void *data)
     if (self->stop != NULL || self->deferred || self->trial_over)
         return TRUE;
     if (!check_times(self, now, &self->stop) || !check_peer(self, now, &self->stop) || !check_grants(self, &self->stop) ||
-        !check_memory(self, &self->stop) || !qd_temp_files_check(self->limits, now, &self->temp_check_usec, &self->stop))
+        !check_memory(self, &self->stop) || !qd_temp_files_check(self->limits, &self->memory, &self->stop))
         return TRUE;
 
     if (now >= self->slice_end_usec)

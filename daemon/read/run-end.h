@@ -26,7 +26,6 @@ typedef struct QdRunEnd {
     uint64_t spent_usec;    /* of that: before the run */
     QdMemoryUse memory;
     uint64_t peer_check_usec;
-    uint64_t temp_check_usec;
     uint64_t gone_check_usec; /* the interrupter's */
     gboolean row_waits;       /* the statement stands on a row that is in no page yet */
     GError *stop;             /* (nullable): why it was interrupted */

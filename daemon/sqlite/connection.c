@@ -12,6 +12,7 @@
 #include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/sqlite/temp-files.h"
 
 /* A call that was made to return loses at least as much: what is seen of it is a difference. */
 #define LOST_MIN_BYTES (128 * 1024)
@@ -220,7 +221,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     self->schema_version = -1;
     self->statements = (QwRecent){ .items = self->statement_items, .max = QD_CONNECTION_MAX_STATEMENTS };
     r = sqlite3_open_v2(uri, &self->db, access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE,
-                        info->in_application ? NULL : qd_log_file_get_vfs());
+                        info->in_application ? qd_temp_files_get_vfs() : qd_log_file_get_vfs());
     if (r != SQLITE_OK) {
         set_open_error(self->db, info->path, r, error);
         return NULL;

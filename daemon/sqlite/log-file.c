@@ -26,6 +26,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/sqlite/database-file.h"
+#include "daemon/sqlite/temp-files.h"
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
@@ -372,6 +373,8 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
         r = get_below()->xOpen(get_below(), name, file, flags, ret_flags);
         if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
             qd_database_file_watch(file, get_below()->szOsFile);
+        if (r == SQLITE_OK && name == NULL)
+            qd_temp_file_watch(file, get_below()->szOsFile);
         return r;
     }
 

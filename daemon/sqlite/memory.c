@@ -312,12 +312,36 @@ qd_memory_end_use(QdMemoryUse *self)
         use->balance = thread_balance;
 }
 
+static void
+count_file(QdMemoryUse *self, int64_t n_bytes)
+{
+    self->n_file_bytes += n_bytes;
+    if (self->account != NULL && n_bytes != 0)
+        __atomic_add_fetch(&self->account->n_file_bytes, n_bytes, __ATOMIC_RELAXED);
+}
+
 void
 qd_memory_release_use(QdMemoryUse *self)
 {
     if (self->account != NULL && self->n_bytes != 0)
         __atomic_sub_fetch(&self->account->n_bytes, self->n_bytes, __ATOMIC_RELAXED);
     self->n_bytes = 0;
+    count_file(self, -self->n_file_bytes);
+}
+
+void
+qd_memory_count_file(int64_t n_bytes)
+{
+    if (use != NULL)
+        count_file(use, MAX(n_bytes, -use->n_file_bytes)); /* another statement may have made the file */
+}
+
+int64_t
+qd_memory_get_file_bytes(const QdMemoryUse *self)
+{
+    if (self->account == NULL || self->n_file_bytes == 0)
+        return self->n_file_bytes;
+    return __atomic_load_n(&self->account->n_file_bytes, __ATOMIC_RELAXED);
 }
 
 int64_t

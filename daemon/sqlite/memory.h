@@ -31,7 +31,8 @@ int64_t qd_memory_get_thread_balance(void);
 
 /* What the statements of one client hold together. Zeroed at first. */
 typedef struct QdMemoryAccount {
-    int64_t n_bytes; /* atomic */
+    int64_t n_bytes;      /* atomic */
+    int64_t n_file_bytes; /* atomic: in temporary files */
 } QdMemoryAccount;
 
 /* What one statement holds, which runs in parts, on one thread after another. Zeroed at first, but for the account. */
@@ -39,6 +40,7 @@ typedef struct QdMemoryUse {
     QdMemoryAccount *account; /* (nullable): no client's */
     int64_t n_bytes;          /* in @account, too */
     int64_t balance;          /* of the thread, when it was counted in @n_bytes last */
+    int64_t n_file_bytes;     /* in temporary files; in @account, too */
     struct QdMemoryUse *outer;
 } QdMemoryUse;
 
@@ -54,6 +56,11 @@ void qd_memory_end_use(QdMemoryUse *self);
 void qd_memory_release_use(QdMemoryUse *self);
 /* Bytes; within a part on its thread. */
 int64_t qd_memory_get_use(const QdMemoryUse *self);
+
+/* The temporary files of the statement that runs on the calling thread have grown by so many bytes, or less than 0. */
+void qd_memory_count_file(int64_t n_bytes);
+/* Bytes in temporary files of all statements of its client; 0 where this one has none. */
+int64_t qd_memory_get_file_bytes(const QdMemoryUse *self);
 
 /*
  * qd_memory_hold: memory that is charged to a client as long as it is there, as a row that the client has not read

@@ -1,52 +1,147 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The sizes of the files in /proc/self/fd.
+ * The methods of temporary files, over those of SQLite's VFS: writes, cuts and ends change what is counted.
  */
 #include "daemon/sqlite/temp-files.h"
 
-#include <dirent.h>
-#include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-/* How SQLite's unix VFS names them, in any directory. */
-#define TEMP_FILE_PREFIX "/etilqs_"
-#define PAUSE_USEC 100000
+#include "daemon/sqlite/memory.h"
 
-static uint64_t
-get_bytes(void)
+#define FILE_ALIGNMENT 8
+#define VFS_NAME "queryd-temporary"
+
+/* After the file of the VFS below. */
+typedef struct TempFile {
+    int64_t n_bytes; /* counted */
+} TempFile;
+
+_Static_assert(sizeof(TempFile) + FILE_ALIGNMENT <= QD_TEMP_FILE_BYTES, "it is after the file of the VFS below");
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static const sqlite3_io_methods *below_methods; /* (nullable): of temporary files */
+static sqlite3_io_methods temp_methods;
+static int n_file_bytes;
+static int64_t all_bytes; /* atomic */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sqlite3_vfs temp_vfs;
+
+static TempFile *
+get_state(sqlite3_file *file)
 {
-    DIR *dir = opendir("/proc/self/fd");
-    const struct dirent *entry;
-    uint64_t n_bytes = 0;
+    return (TempFile *) ((char *) file + n_file_bytes);
+}
 
-    while (dir != NULL && (entry = readdir(dir)) != NULL) {
-        char target[PATH_MAX];
-        ssize_t n = readlinkat(dirfd(dir), entry->d_name, target, sizeof target - 1);
-        struct stat st;
+static void
+set_size(sqlite3_file *file, int64_t n_bytes)
+{
+    TempFile *self = get_state(file);
+    int64_t more = n_bytes - self->n_bytes;
 
-        if (n < 0)
-            continue;
-        target[n] = '\0';
-        if (strstr(target, TEMP_FILE_PREFIX) != NULL && fstatat(dirfd(dir), entry->d_name, &st, 0) == 0)
-            n_bytes += (uint64_t) st.st_blocks * 512;
+    self->n_bytes = n_bytes;
+    __atomic_add_fetch(&all_bytes, more, __ATOMIC_RELAXED);
+    qd_memory_count_file(more);
+}
+
+static int
+temp_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offset)
+{
+    int r = below_methods->xWrite(file, data, n_bytes, offset);
+
+    if (r == SQLITE_OK && offset + n_bytes > get_state(file)->n_bytes)
+        set_size(file, offset + n_bytes);
+    return r;
+}
+
+static int
+temp_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    int r = below_methods->xTruncate(file, size);
+
+    if (r == SQLITE_OK && size < get_state(file)->n_bytes)
+        set_size(file, size);
+    return r;
+}
+
+static int
+temp_close(sqlite3_file *file)
+{
+    set_size(file, 0);
+    return below_methods->xClose(file);
+}
+
+void
+qd_temp_file_watch(sqlite3_file *file, int n_bytes)
+{
+    pthread_mutex_lock(&mutex);
+    if (below_methods == NULL) {
+        n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
+        temp_methods = *file->pMethods;
+        temp_methods.xWrite = temp_write;
+        temp_methods.xTruncate = temp_truncate;
+        temp_methods.xClose = temp_close;
+        below_methods = file->pMethods;
     }
-    if (dir != NULL)
-        (void) closedir(dir);
-    return n_bytes;
+    if (file->pMethods == below_methods) {
+        memset(get_state(file), 0, sizeof(TempFile));
+        file->pMethods = &temp_methods;
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+static int
+temp_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
+{
+    sqlite3_vfs *below = vfs->pAppData;
+    int r = below->xOpen(below, name, file, flags, ret_flags);
+
+    if (r == SQLITE_OK && name == NULL)
+        qd_temp_file_watch(file, below->szOsFile);
+    return r;
+}
+
+/* Of all else the functions of the VFS below serve, which look at no more of it than its copied members. */
+static void
+register_vfs(void)
+{
+    sqlite3_vfs *below = sqlite3_vfs_find(NULL);
+
+    if (below == NULL)
+        return;
+    temp_vfs = *below;
+    temp_vfs.pNext = NULL;
+    temp_vfs.zName = VFS_NAME;
+    temp_vfs.szOsFile = below->szOsFile + QD_TEMP_FILE_BYTES;
+    temp_vfs.pAppData = below;
+    temp_vfs.xOpen = temp_vfs_open;
+    (void) sqlite3_vfs_register(&temp_vfs, 0);
+}
+
+const char *
+qd_temp_files_get_vfs(void)
+{
+    (void) pthread_once(&once, register_vfs);
+    return sqlite3_vfs_find(VFS_NAME) != NULL ? VFS_NAME : NULL;
+}
+
+uint64_t
+qd_temp_files_get_bytes(void)
+{
+    return (uint64_t) __atomic_load_n(&all_bytes, __ATOMIC_RELAXED);
 }
 
 gboolean
-qd_temp_files_check(const QdLimits *limits, uint64_t now_usec, uint64_t *next_usec, GError **error)
+qd_temp_files_check(const QdLimits *limits, const QdMemoryUse *use, GError **error)
 {
-    gboolean look = *next_usec > 0 && now_usec >= *next_usec;
+    int64_t n_bytes = qd_memory_get_file_bytes(use);
+    int64_t n_free = (int64_t) (qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES) - qd_temp_files_get_bytes());
 
-    if (look || *next_usec == 0)
-        *next_usec = now_usec + PAUSE_USEC;
-    if (!look || get_bytes() <= qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES))
+    if (n_bytes <= 0 || n_bytes <= QD_MEMORY_SHARE * n_free)
         return TRUE;
 
-    qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES, "temporary files, as for sorting, are too big");
+    qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES,
+                       "temporary files, as for sorting, are more than three times what stays free");
     return FALSE;
 }

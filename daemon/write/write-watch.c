@@ -94,7 +94,7 @@ look(void *data)
         qd_limit_set_error(&self->stop, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
                            "update took longer than it may while others wait to write");
     if (self->stop == NULL)
-        (void) qd_temp_files_check(self->writer->config.limits, now, &self->temp_check_usec, &self->stop);
+        (void) qd_temp_files_check(self->writer->config.limits, &self->memory, &self->stop);
     return self->stop != NULL;
 }
 

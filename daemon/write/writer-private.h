@@ -40,7 +40,6 @@ struct QdWriteWatch {
     QdWriteItem *item;
     gboolean is_job;
     uint64_t deadline_usec; /* 0: none */
-    uint64_t temp_check_usec;
     uint64_t peer_check_usec;
     uint64_t cancel_check_usec; /* the interrupter's */
     guint n_asked;

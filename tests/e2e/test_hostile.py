@@ -3,6 +3,7 @@
 
 Times are asserted with much room, since machines of CI are noisy; the bars are in "tests/run bench hostile".
 """
+import collections
 import concurrent.futures
 import fcntl
 import os
@@ -12,6 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import pytest
@@ -357,6 +359,37 @@ def test_a_client_leaves_memory_to_others(make_bus, text, writes):
         channel.close()
     wait_until(lambda: bus.stats()["sqlite_memory_bytes"] < 6 * MIB, "the memory of all")
     assert bus.query(f"SELECT length(hex(zeroblob({4 * MIB})))") == [(8 * MIB,)], "nothing is charged any more"
+
+
+def test_temporary_files_of_others_end_no_statement(make_bus):
+    """Two sorts at a time take all the room that they get; another process scans, sorts and updates for a while."""
+    bus = make_bus(limits={"temp_file_bytes": 100 * MIB})
+    bus.update("CREATE TABLE t(id INTEGER PRIMARY KEY, v)")
+    bus.update(f"INSERT INTO t(v) {ENDLESS} SELECT i FROM n LIMIT 500000")
+    done, said = threading.Event(), collections.Counter()
+
+    def sort():
+        while not done.is_set():
+            try:
+                bus.query("SELECT count(*) FROM (SELECT zeroblob(2000) || id AS z FROM t ORDER BY z LIMIT 300000 OFFSET 1)")
+            except BusError as error:
+                said["temp_file_bytes" in error.message] += 1
+
+    sorts = [threading.Thread(target=sort) for _ in range(2)]
+    for thread in sorts:
+        thread.start()
+    try:
+        wait_until(lambda: said.total() >= 2, "sorts that are too big")
+        for command, text in (("sql", "SELECT sum(v * 2 % 7) FROM t WHERE v % 3 = 1"),
+                              ("sql", "SELECT count(*) FROM (SELECT id FROM t ORDER BY v % 1000 LIMIT 100000 OFFSET 10)"),
+                              ("update", "UPDATE t SET v = v + 0 WHERE id % 3 = 0")):
+            other = bus.run("queryctl", command, text)
+            assert other.returncode == 0, other.stderr
+    finally:
+        done.set()
+        for thread in sorts:
+            thread.join()
+    assert set(said) == {True}
 
 
 def test_texts_of_statements_are_charged(make_bus):

@@ -1,114 +1,129 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Temporary files are seen though they have no name any more, and only when it is time to look.
+ * Temporary files are counted by their writes, in all and in the statement that makes them.
  */
 #include "daemon/sqlite/temp-files.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define LIMIT (1024 * 1024)
-#define PAUSE 100000
+#define LIMIT (16 * 1024 * 1024)
+#define SORT                                                                                         \
+    "PRAGMA cache_size=10; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d)" \
+    " SELECT i, randomblob(1000) AS b FROM n ORDER BY b"
 
-static int
-make_file(const StoreFixture *fixture, const char *name, off_t n_bytes)
-{
-    g_autofree char *path = g_build_filename(fixture->dir, name, NULL);
-    g_autofree char *bytes = g_malloc0((gsize) n_bytes);
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-    g_assert_cmpint(fd, >=, 0);
-    g_assert_cmpint(unlink(path), ==, 0);
-    g_assert_cmpint(write(fd, bytes, (size_t) n_bytes), ==, n_bytes);
-    return fd;
-}
-
-static gboolean
-check_now(StoreFixture *fixture, GError **error)
-{
-    uint64_t next_usec = 1;
-
-    return qd_temp_files_check(&fixture->limits, 1, &next_usec, error);
-}
-
-static void
-test_sizes(StoreFixture *fixture, gconstpointer data)
-{
-    g_autoptr(GError) error = NULL;
-    int other = make_file(fixture, "some_etilqs", 4 * LIMIT);
-    int first;
-    int second;
-
-    fixture->limits.values[QD_LIMIT_TEMP_FILE_BYTES] = LIMIT;
-    g_assert_true(check_now(fixture, &error));
-    first = make_file(fixture, "etilqs_0123456789abcdef", LIMIT);
-    g_assert_true(check_now(fixture, &error));
-    second = make_file(fixture, "etilqs_1123456789abcdef", 4096);
-    g_assert_false(check_now(fixture, &error));
-    store_assert_error(error, QW_ERROR_DISK_FULL,
-                       "temporary files, as for sorting, are too big: the limit 'temp_file_bytes' is 1048576 bytes");
-    /* what is cut or closed counts no more */
-    g_assert_cmpint(ftruncate(first, 0), ==, 0);
-    g_assert_true(check_now(fixture, NULL));
-    (void) close(first);
-    (void) close(second);
-    (void) close(other);
-}
-
-/* Not at the first call, and then every 100 ms. */
-static void
-test_pause(StoreFixture *fixture, gconstpointer data)
-{
-    int fd = make_file(fixture, "etilqs_0", 2 * LIMIT);
-    uint64_t next_usec = 0;
-
-    fixture->limits.values[QD_LIMIT_TEMP_FILE_BYTES] = LIMIT;
-    g_assert_true(qd_temp_files_check(&fixture->limits, 5000, &next_usec, NULL));
-    g_assert_true(qd_temp_files_check(&fixture->limits, 5000 + PAUSE - 1, &next_usec, NULL));
-    g_assert_false(qd_temp_files_check(&fixture->limits, 5000 + PAUSE, &next_usec, NULL));
-    g_assert_true(qd_temp_files_check(&fixture->limits, 5000 + 2 * PAUSE - 1, &next_usec, NULL));
-    g_assert_false(qd_temp_files_check(&fixture->limits, 5000 + 2 * PAUSE, &next_usec, NULL));
-    (void) close(fd);
-}
+typedef struct Looker {
+    const QdLimits *limits;
+    QdMemoryUse use;
+    int64_t most_bytes;
+    GError *error;
+} Looker;
 
 static int
 look(void *data)
 {
-    StoreFixture *fixture = data;
-    uint64_t next_usec = 1;
+    Looker *self = data;
 
-    return !qd_temp_files_check(&fixture->limits, 1, &next_usec, NULL);
+    self->most_bytes = MAX(self->most_bytes, self->use.n_file_bytes);
+    return !qd_temp_files_check(self->limits, &self->use, &self->error);
 }
 
-/* The names are SQLite's own: sorting what its cache does not hold is found. */
+static int
+sort(Looker *self, sqlite3 *db, int n_rows)
+{
+    g_autofree char *sql = g_strdup_printf(SORT, n_rows);
+    int r;
+
+    self->most_bytes = 0;
+    sqlite3_progress_handler(db, 1000, look, self);
+    qd_memory_begin_use(&self->use);
+    r = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    qd_memory_end_use(&self->use);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    g_assert_cmpint(self->use.n_file_bytes, ==, 0);
+    return r;
+}
+
+/* Three times what stays free: three quarters of all, when there are no others. */
 static void
-test_sqlite(StoreFixture *fixture, gconstpointer data)
+test_sort(StoreFixture *fixture, gconstpointer data)
 {
     g_autoptr(QdConnection) reader = store_fixture_open_reader(fixture);
+    QdMemoryAccount account = { 0 };
+    Looker looker = { .limits = &fixture->limits, .use = { .account = data != NULL ? &account : NULL } };
     sqlite3 *db = qd_connection_get_db(reader);
 
     (void) qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
     fixture->limits.values[QD_LIMIT_TEMP_FILE_BYTES] = LIMIT;
-    sqlite3_progress_handler(db, 1000, look, fixture);
-    g_assert_cmpint(sqlite3_exec(db,
-                                 "PRAGMA cache_size=10; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<20000)"
-                                 " SELECT i, randomblob(1000) AS b FROM n ORDER BY b",
-                                 NULL, NULL, NULL),
-                    ==, SQLITE_INTERRUPT);
-    sqlite3_progress_handler(db, 0, NULL, NULL);
-    g_assert_true(check_now(fixture, NULL));
+    g_assert_cmpint(sort(&looker, db, 9000), ==, SQLITE_OK);
+    g_assert_cmpint(looker.most_bytes, >, 8 * 1000 * 1000);
+    g_assert_cmpuint(qd_temp_files_get_bytes(), ==, 0);
+    g_assert_cmpint(account.n_file_bytes, ==, 0);
+
+    g_assert_cmpint(sort(&looker, db, 20000), ==, SQLITE_INTERRUPT);
+    store_assert_error(looker.error, QW_ERROR_DISK_FULL, "the limit 'temp_file_bytes' is 16777216 bytes");
+    g_clear_error(&looker.error);
+    g_assert_cmpint(looker.most_bytes, >=, LIMIT / 4 * 3);
+    g_assert_cmpint(looker.most_bytes, <, LIMIT / 8 * 7);
+    g_assert_cmpuint(qd_temp_files_get_bytes(), ==, 0);
+}
+
+/* A statement goes on that has none, or whose client has few. */
+static void
+test_others(StoreFixture *fixture, gconstpointer data)
+{
+    QdMemoryAccount accounts[3] = { 0 };
+    QdMemoryUse much = { .account = &accounts[0] };
+    QdMemoryUse none = { .account = &accounts[0] };
+    QdMemoryUse little = { .account = &accounts[1] };
+    QdMemoryUse some = { .account = &accounts[2] };
+    g_autoptr(QdConnection) reader = store_fixture_open_reader(fixture);
+    sqlite3 *db = qd_connection_get_db(reader);
+    sqlite3_stmt *stmt = NULL;
+
+    (void) qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
+    qd_memory_begin_use(&much);
+    g_assert_cmpint(sqlite3_prepare_v2(db,
+                                       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<9000)"
+                                       " SELECT i, randomblob(1000) AS b FROM n ORDER BY b",
+                                       -1, &stmt, NULL),
+                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
+    qd_memory_end_use(&much);
+    g_assert_cmpint(much.n_file_bytes, ==, (gint64) qd_temp_files_get_bytes());
+
+    fixture->limits.values[QD_LIMIT_TEMP_FILE_BYTES] = qd_temp_files_get_bytes() + 1024 * 1024;
+    g_assert_false(qd_temp_files_check(&fixture->limits, &much, NULL));
+    g_assert_true(qd_temp_files_check(&fixture->limits, &none, NULL));
+    qd_memory_begin_use(&little);
+    qd_memory_count_file(1000);
+    qd_memory_end_use(&little);
+    g_assert_true(qd_temp_files_check(&fixture->limits, &little, NULL));
+    qd_memory_begin_use(&some);
+    qd_memory_count_file(4 * 1024 * 1024);
+    qd_memory_end_use(&some);
+    g_assert_false(qd_temp_files_check(&fixture->limits, &some, NULL));
+
+    /* what another statement closes is taken from all, and from no more than it has */
+    qd_memory_begin_use(&little);
+    (void) sqlite3_finalize(stmt);
+    qd_memory_end_use(&little);
+    g_assert_cmpuint(qd_temp_files_get_bytes(), ==, 0);
+    g_assert_cmpint(accounts[1].n_file_bytes, ==, 0);
+    qd_memory_release_use(&much);
+    qd_memory_release_use(&some);
+    g_assert_cmpint(accounts[0].n_file_bytes, ==, 0);
+    g_assert_cmpint(accounts[2].n_file_bytes, ==, 0);
 }
 
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-#define ADD(path, func) \
-    g_test_add("/sqlite/temp-files/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
-    ADD("sizes", test_sizes);
-    ADD("pause", test_pause);
-    ADD("sqlite", test_sqlite);
+#define ADD(path, data, func) \
+    g_test_add("/sqlite/temp-files/" path, StoreFixture, data, store_fixture_set_up, func, store_fixture_tear_down)
+    ADD("sort", NULL, test_sort);
+    ADD("sort-of-client", GINT_TO_POINTER(1), test_sort);
+    ADD("others", NULL, test_others);
     return g_test_run();
 }
