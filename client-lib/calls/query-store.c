@@ -75,22 +75,15 @@ query_store_get_folder(const char *name)
 
 /* The bus ---------------------------------------------------------------------------------------------------------------- */
 
-static GVariant *
-call_bus(GDBusConnection *bus, const char *method, GVariant *arguments, const char *reply_type, GCancellable *cancellable,
-         GError **error)
-{
-    return g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", method,
-                                       arguments, G_VARIANT_TYPE(reply_type), G_DBUS_CALL_FLAGS_NONE, 5000, cancellable, error);
-}
-
 /* It reads its files of services again. Returns: whether it starts the store's daemon now */
 static gboolean
 is_known_to_bus(const char *name, GCancellable *cancellable)
 {
     g_autofree char *bus_name = g_strconcat(BUS_NAME_PREFIX, name, NULL);
     g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, NULL);
-    g_autoptr(GVariant) reloaded = bus != NULL ? call_bus(bus, "ReloadConfig", NULL, "()", cancellable, NULL) : NULL;
-    g_autoptr(GVariant) names = reloaded != NULL ? call_bus(bus, "ListActivatableNames", NULL, "(as)", cancellable, NULL) : NULL;
+    g_autoptr(GVariant) reloaded = bus != NULL ? query_bus_ask(bus, "ReloadConfig", NULL, "()", cancellable, NULL) : NULL;
+    g_autoptr(GVariant) names = reloaded != NULL ? query_bus_ask(bus, "ListActivatableNames", NULL, "(as)", cancellable, NULL)
+                                                 : NULL;
     g_autofree const char **known = NULL;
 
     if (names == NULL)
@@ -164,7 +157,7 @@ query_store_list(void)
 static guint32
 find_process(GDBusConnection *bus, const char *bus_name)
 {
-    g_autoptr(GVariant) reply = call_bus(bus, "GetConnectionUnixProcessID", g_variant_new("(s)", bus_name), "(u)", NULL, NULL);
+    g_autoptr(GVariant) reply = query_bus_ask(bus, "GetConnectionUnixProcessID", g_variant_new("(s)", bus_name), "(u)", NULL, NULL);
     guint32 process = 0;
 
     if (reply != NULL)
@@ -235,7 +228,7 @@ query_store_remove(const char *name, gboolean deletes_data, GCancellable *cancel
     if (unlink(service) < 0 && (errno != ENOENT || !g_file_test(folder, G_FILE_TEST_IS_DIR)))
         return fail(error, errno, "cannot remove store", name);
     bus = g_bus_get_sync(G_BUS_TYPE_SESSION, cancellable, error);
-    reloaded = bus != NULL ? call_bus(bus, "ReloadConfig", NULL, "()", cancellable, error) : NULL;
+    reloaded = bus != NULL ? query_bus_ask(bus, "ReloadConfig", NULL, "()", cancellable, error) : NULL;
     if (reloaded == NULL || !stop_daemon(bus, name, folder, cancellable, error))
         return FALSE;
     if (deletes_data && nftw(folder, delete_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 && errno != ENOENT)

@@ -127,15 +127,91 @@ describe_journal(const QueryBus *self)
     return g_strdup_printf("'journalctl --user -u queryd%s%s'", store[0] == '.' ? "@" : "", store[0] == '.' ? store + 1 : "");
 }
 
+static void
+on_reply(GObject *source, GAsyncResult *result, gpointer data)
+{
+    GAsyncResult **ret_result = data;
+
+    *ret_result = g_object_ref(result);
+}
+
+/* A call that waits. */
+typedef struct Wait {
+    GMainContext *context;
+    GCancellable *cancel; /* the call's own */
+} Wait;
+
+static gboolean
+cancel_call(gpointer data)
+{
+    g_cancellable_cancel(data);
+    return G_SOURCE_REMOVE;
+}
+
+/* In the thread that cancels. */
+static void
+on_cancelled(GCancellable *cancellable, gpointer data)
+{
+    const Wait *self = data;
+    g_autoptr(GSource) source = g_idle_source_new();
+
+    g_source_set_priority(source, G_PRIORITY_DEFAULT);
+    g_source_set_callback(source, cancel_call, g_object_ref(self->cancel), g_object_unref);
+    (void) g_source_attach(source, self->context);
+}
+
+/*
+ * A call of GLib's that is cancelled by another thread beside its reply leaves its context, with a descriptor. The context holds
+ * the cancel's source, which holds the call, which holds the context. So a call is cancelled by the thread that waits for it, and
+ * what comes of that is dispatched before the end.
+ */
+static GVariant *
+wait_for_call(GDBusConnection *connection, const char *name, const QueryBusCall *call, GVariant *arguments, GDBusCallFlags flags,
+              GUnixFDList *fds, GUnixFDList **ret_fds, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GMainContext) context = g_main_context_new();
+    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    Wait wait = { context, cancel };
+    gulong handler = cancellable != NULL ? g_cancellable_connect(cancellable, G_CALLBACK(on_cancelled), &wait, NULL) : 0;
+    GAsyncResult *result = NULL;
+    GVariant *reply;
+
+    g_main_context_push_thread_default(context);
+    g_dbus_connection_call_with_unix_fd_list(connection, name, call->path, call->interface, call->method, arguments,
+                                             G_VARIANT_TYPE(call->reply_type), flags, call->timeout_msec, fds, cancel, on_reply,
+                                             &result);
+    while (result == NULL)
+        (void) g_main_context_iteration(context, TRUE);
+    reply = g_dbus_connection_call_with_unix_fd_list_finish(connection, ret_fds, result, error);
+    g_object_unref(result);
+    g_cancellable_disconnect(cancellable, handler); /* waits for on_cancelled() */
+    while (g_main_context_iteration(context, FALSE))
+        ;
+    g_main_context_pop_thread_default(context);
+    return reply;
+}
+
+GVariant *
+query_bus_ask(GDBusConnection *connection, const char *method, GVariant *arguments, const char *reply_type,
+              GCancellable *cancellable, GError **error)
+{
+    const QueryBusCall call = { .path = "/org/freedesktop/DBus",
+                                .interface = "org.freedesktop.DBus",
+                                .method = method,
+                                .reply_type = reply_type,
+                                .timeout_msec = QUERY_BUS_START_TIMEOUT_MSEC };
+
+    return wait_for_call(connection, "org.freedesktop.DBus", &call, arguments, G_DBUS_CALL_FLAGS_NONE, NULL, NULL, cancellable,
+                         error);
+}
+
 static gboolean
 has_owner(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable)
 {
     g_autoptr(GVariant) reply = NULL;
     gboolean has_owner = FALSE;
 
-    reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                        "NameHasOwner", g_variant_new("(s)", self->name), G_VARIANT_TYPE("(b)"),
-                                        G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC, cancellable, NULL);
+    reply = query_bus_ask(connection, "NameHasOwner", g_variant_new("(s)", self->name), "(b)", cancellable, NULL);
     if (reply != NULL)
         g_variant_get(reply, "(b)", &has_owner);
     return has_owner;
@@ -145,13 +221,17 @@ has_owner(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable
 static gboolean
 open_own_store(QueryBus *self, GDBusConnection *connection, GCancellable *cancellable, GError **error)
 {
+    const QueryBusCall call = { .path = QUERY_BUS_OBJECT_PATH,
+                                .interface = QUERY_BUS_INTERFACE,
+                                .method = "OpenStore",
+                                .reply_type = "(s)",
+                                .timeout_msec = QUERY_BUS_START_TIMEOUT_MSEC };
     gint64 end_usec = g_get_monotonic_time() + QUERY_BUS_START_TIMEOUT_MSEC * (gint64) 1000;
     g_autoptr(GError) local_error = NULL;
     g_autoptr(GVariant) reply = NULL;
 
-    reply = g_dbus_connection_call_sync(connection, QUERY_BUS_INTERFACE, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "OpenStore",
-                                        NULL, G_VARIANT_TYPE("(s)"), G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC,
-                                        cancellable, &local_error);
+    reply = wait_for_call(connection, QUERY_BUS_INTERFACE, &call, NULL, G_DBUS_CALL_FLAGS_NONE, NULL, NULL, cancellable,
+                          &local_error);
     if (reply == NULL) {
         query_error_take_dbus(error, g_steal_pointer(&local_error), "cannot open the store of this application");
         return FALSE;
@@ -177,9 +257,7 @@ start_service(QueryBus *self, GDBusConnection *connection, GCancellable *cancell
     g_autofree char *journal = describe_journal(self);
     gboolean is_known;
 
-    reply = g_dbus_connection_call_sync(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus",
-                                        "StartServiceByName", g_variant_new("(su)", self->name, 0), G_VARIANT_TYPE("(u)"),
-                                        G_DBUS_CALL_FLAGS_NONE, QUERY_BUS_START_TIMEOUT_MSEC, cancellable, &local_error);
+    reply = query_bus_ask(connection, "StartServiceByName", g_variant_new("(su)", self->name, 0), "(u)", cancellable, &local_error);
     if (reply != NULL)
         return TRUE;
 
@@ -209,6 +287,7 @@ call_once(QueryBus *self, GDBusConnection *connection, const QueryBusCall *call,
           GCancellable *cancellable, GError **error)
 {
     g_autoptr(GUnixFDList) fds = NULL;
+    QueryBusCall full = *call;
 
     if (call->fd >= 0) {
         fds = g_unix_fd_list_new();
@@ -217,9 +296,10 @@ call_once(QueryBus *self, GDBusConnection *connection, const QueryBusCall *call,
     }
 
     g_atomic_int_inc(&self->n_calls);
-    return g_dbus_connection_call_with_unix_fd_list_sync(
-        connection, self->name, call->path != NULL ? call->path : QUERY_BUS_OBJECT_PATH, call->interface, call->method, arguments,
-        G_VARIANT_TYPE(call->reply_type), G_DBUS_CALL_FLAGS_NO_AUTO_START, call->timeout_msec, fds, ret_fds, cancellable, error);
+    if (full.path == NULL)
+        full.path = QUERY_BUS_OBJECT_PATH;
+    return wait_for_call(connection, self->name, &full, arguments, G_DBUS_CALL_FLAGS_NO_AUTO_START, fds, ret_fds, cancellable,
+                         error);
 }
 
 GVariant *

@@ -62,6 +62,22 @@ guint query_bus_get_n_calls(QueryBus *self);
 GDBusConnection *query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **error);
 
 /**
+ * query_bus_ask:
+ * @connection: a connection to a bus
+ * @method: of the interface org.freedesktop.DBus, which the bus itself has
+ * @arguments: (nullable): floating is consumed
+ * @reply_type: a tuple
+ * @cancellable: (nullable): a #GCancellable
+ * @error: (nullable): location for an error
+ *
+ * Calls and waits, for QUERY_BUS_START_TIMEOUT_MSEC at most.
+ *
+ * Returns: (transfer full) (nullable): the reply
+ */
+GVariant *query_bus_ask(GDBusConnection *connection, const char *method, GVariant *arguments, const char *reply_type,
+                        GCancellable *cancellable, GError **error);
+
+/**
  * query_bus_call:
  * @call: what to call
  * @ret_fds: (out) (optional) (nullable) (transfer full): descriptors of the reply

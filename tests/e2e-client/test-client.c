@@ -205,6 +205,43 @@ test_close_releases(void)
     wait_for_fds(n_fds);
 }
 
+static gpointer
+cancel_soon(gpointer data)
+{
+    GCancellable *cancellable = data;
+    gint64 end_usec = g_get_monotonic_time() + g_random_int_range(0, 600);
+
+    while (g_get_monotonic_time() < end_usec)
+        ;
+    g_cancellable_cancel(cancellable);
+    return NULL;
+}
+
+/* A cancel may come beside the reply. */
+static void
+test_cancelled_calls_release(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    guint n_fds, n_cancelled = 0;
+
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
+    n_fds = count_fds();
+    for (guint i = 0; i < 400; i++) {
+        g_autoptr(GCancellable) cancellable = g_cancellable_new();
+        g_autoptr(GError) error = NULL;
+        GThread *thread = g_thread_new("cancel", cancel_soon, cancellable);
+        g_autoptr(GVariant) version = query_connection_get_daemon_property(connection, "Version", cancellable, &error);
+
+        (void) g_thread_join(thread);
+        g_assert_true(version != NULL || g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+        n_cancelled += version == NULL;
+    }
+    g_assert_cmpuint(n_cancelled, >, 0);
+    g_assert_cmpuint(n_cancelled, <, 400);
+    g_assert_cmpint(client_query_number(connection, "SELECT 1"), ==, 1);
+    wait_for_fds(n_fds);
+}
+
 /* A row does not wait for the next one, which here never comes. */
 static void
 test_rows_before_long_step(void)
@@ -478,6 +515,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/reuse", test_reuse);
     g_test_add_func("/client-e2e/statement", test_statement);
     g_test_add_func("/client-e2e/close-releases", test_close_releases);
+    g_test_add_func("/client-e2e/cancelled-calls-release", test_cancelled_calls_release);
     g_test_add_func("/client-e2e/rows-before-long-step", test_rows_before_long_step);
     g_test_add_func("/client-e2e/kill-in-stream", test_kill_in_stream);
     g_test_add_data_func("/client-e2e/restart-when-idle/killed", GINT_TO_POINTER(SIGKILL), test_restart_when_idle);
