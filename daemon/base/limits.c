@@ -114,7 +114,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(REQUEST_BYTES_PER_CLIENT, "request_bytes_per_client", "bytes", 80 * MIB, MIB, GIB, LIMIT_EXCEEDED,
         "requests of one client until answered, results by value until sent, texts of statements; 64 KiB of each "
         "channel and call do not count"),
-    ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED, "such requests in all"),
+    ROW(REQUEST_BYTES, "request_bytes", "bytes", 160 * MIB, MIB, GIB, LIMIT_EXCEEDED,
+        "such requests in all; those of one client get three times what stays free"),
     ROW(REQUEST_IDLE_MSEC, "request_idle_ms", "ms", 30000, 100, HOUR_MSEC, TIMEOUT,
         "time in which nothing more comes of a request that has begun"),
     ROW(RUNNING_PER_CLIENT, "running_per_client", "", 4, 1, 64, BUSY,

@@ -126,6 +126,9 @@ typedef struct QdLimits {
     uint64_t values[QD_N_LIMITS];
 } QdLimits;
 
+/* Of what all clients share one gets so many times what stays free. Alone it has three quarters; each of two has three sevenths. */
+#define QD_LIMIT_SHARE 3
+
 /* The table's row. */
 const QdLimitInfo *qd_limit_get_info(QdLimit limit);
 

@@ -25,7 +25,7 @@ gboolean
 qd_context_charge_request(QdContext *self, QdClient *client, gsize n_bytes, GError **error)
 {
     const QdLimits *limits = &self->limits;
-    gint before;
+    gint64 n_free;
 
     if (client != NULL && !qd_client_charge_many(client, QD_CHARGE_REQUEST_BYTES, (guint) n_bytes,
                                                  qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES_PER_CLIENT))) {
@@ -33,8 +33,9 @@ qd_context_charge_request(QdContext *self, QdClient *client, gsize n_bytes, GErr
                            "requests of client '%s' that have no answer yet are too many", qd_client_get_label(client));
         return FALSE;
     }
-    before = g_atomic_int_add(&self->n_request_bytes, (gint) n_bytes);
-    if ((uint64_t) before + n_bytes <= qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES))
+    n_free = (gint64) qd_limits_get(limits, QD_LIMIT_REQUEST_BYTES) - (gint64) n_bytes -
+             g_atomic_int_add(&self->n_request_bytes, (gint) n_bytes);
+    if (n_free >= 0 && (client == NULL || qd_client_get_n_charged(client, QD_CHARGE_REQUEST_BYTES) <= QD_LIMIT_SHARE * n_free))
         return TRUE;
 
     qd_context_discharge_request(self, client, n_bytes);

@@ -14,6 +14,7 @@
 #include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"
 #include "daemon/base/interrupt.h"
+#include "daemon/base/limits.h"
 
 static _Atomic int64_t used_bytes; /* but for what threads have not reported */
 static _Atomic uint64_t soft_limit_bytes;
@@ -111,7 +112,7 @@ static gboolean
 exceeds_share(int64_t n_bytes, int64_t n_free)
 {
     return use != NULL && use->account != NULL &&
-           __atomic_load_n(&use->account->n_bytes, __ATOMIC_RELAXED) + get_uncounted() + n_bytes > QD_MEMORY_SHARE * n_free;
+           __atomic_load_n(&use->account->n_bytes, __ATOMIC_RELAXED) + get_uncounted() + n_bytes > QD_LIMIT_SHARE * n_free;
 }
 
 /* @used: by all, with the @n_bytes that are asked for */

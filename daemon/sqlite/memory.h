@@ -45,11 +45,9 @@ typedef struct QdMemoryUse {
 } QdMemoryUse;
 
 /*
- * A part of the statement begins on the calling thread. Meanwhile its client gets QD_MEMORY_SHARE times what stays free below the
- * hard limit. So each of n clients that take all they can has QD_MEMORY_SHARE / (n * QD_MEMORY_SHARE + 1) of it at most. One such
- * share divided by QD_MEMORY_SHARE is left for the others. Parts may be nested, and each counts what is not in an inner one.
+ * A part of the statement begins on the calling thread. Meanwhile its client gets QD_LIMIT_SHARE times what stays free below the
+ * hard limit. Parts may be nested, and each counts what is not in an inner one.
  */
-#define QD_MEMORY_SHARE 3
 void qd_memory_begin_use(QdMemoryUse *self);
 void qd_memory_end_use(QdMemoryUse *self);
 /* Between the parts: it holds nothing any more. */

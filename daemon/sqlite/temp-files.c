@@ -138,7 +138,7 @@ qd_temp_files_check(const QdLimits *limits, const QdMemoryUse *use, GError **err
     int64_t n_bytes = qd_memory_get_file_bytes(use);
     int64_t n_free = (int64_t) (qd_limits_get(limits, QD_LIMIT_TEMP_FILE_BYTES) - qd_temp_files_get_bytes());
 
-    if (n_bytes <= 0 || n_bytes <= QD_MEMORY_SHARE * n_free)
+    if (n_bytes <= 0 || n_bytes <= QD_LIMIT_SHARE * n_free)
         return TRUE;
 
     qd_limit_set_error(error, limits, QD_LIMIT_TEMP_FILE_BYTES,

@@ -32,7 +32,7 @@ const char *qd_temp_files_get_vfs(void);
 uint64_t qd_temp_files_get_bytes(void);
 
 /*
- * FALSE: the statement has to end. It has some, and its client more than QD_MEMORY_SHARE times what stays free below the limit
+ * FALSE: the statement has to end. It has some, and its client more than QD_LIMIT_SHARE times what stays free below the limit
  * temp_file_bytes. Errors: DISK_FULL
  */
 gboolean qd_temp_files_check(const QdLimits *limits, const QdMemoryUse *use, GError **error);

@@ -160,7 +160,7 @@ test_hard_limit(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
-/* What a client holds is at most QD_MEMORY_SHARE times what stays free, however many statements it has. */
+/* What a client holds is at most QD_LIMIT_SHARE times what stays free, however many statements it has. */
 static void
 test_share(void)
 {
