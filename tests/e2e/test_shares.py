@@ -99,7 +99,7 @@ def error_of_large(channel, record):
 
 
 def test_hang_up_and_cancel_give_back(make_bus):
-    bus = make_bus(limits={"request_bytes": 70 * MIB})
+    bus = make_bus(limits={"request_bytes": 90 * MIB})  # where 8 MiB stay charged, 60 do not fit
     for _ in range(3):
         with bus.prepare("SELECT 1") as channel:
             send_unfinished(channel, large_record(channel, 60 * MIB))
