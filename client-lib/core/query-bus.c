@@ -135,7 +135,7 @@ on_reply(GObject *source, GAsyncResult *result, gpointer data)
     *ret_result = g_object_ref(result);
 }
 
-/* A call that waits. */
+/* A call that waits, and can be cancelled. */
 typedef struct Wait {
     GMainContext *context;
     GCancellable *cancel; /* the call's own */
@@ -170,7 +170,7 @@ wait_for_call(GDBusConnection *connection, const char *name, const QueryBusCall 
               GUnixFDList *fds, GUnixFDList **ret_fds, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GMainContext) context = g_main_context_new();
-    g_autoptr(GCancellable) cancel = g_cancellable_new();
+    g_autoptr(GCancellable) cancel = cancellable != NULL ? g_cancellable_new() : NULL;
     Wait wait = { context, cancel };
     gulong handler = cancellable != NULL ? g_cancellable_connect(cancellable, G_CALLBACK(on_cancelled), &wait, NULL) : 0;
     GAsyncResult *result = NULL;

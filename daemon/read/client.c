@@ -58,6 +58,8 @@ qd_client_join(QdClient *self, QdClient *other)
 QdMemoryAccount *
 qd_client_get_memory(QdClient *self)
 {
+    if (self == NULL)
+        return NULL;
     return self->application != NULL ? self->application->memory : self->memory;
 }
 

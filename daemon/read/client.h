@@ -78,7 +78,7 @@ void qd_client_unref(QdClient *client);
 const char *qd_client_get_label(const QdClient *client);
 /* Before it is charged: it is a process of the same application as @other (nullable: the first one that is known of it). */
 void qd_client_join(QdClient *self, QdClient *other);
-/* What the statements of its application hold, or its own. As long as the client. */
+/* What the statements of its application hold, or its own; there as long as the client. NULL for NULL, who is no client. */
 QdMemoryAccount *qd_client_get_memory(QdClient *self);
 /* Open channels of its application, or its own. */
 guint qd_client_count_channels(const QdClient *self);

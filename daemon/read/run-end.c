@@ -37,10 +37,8 @@ qd_run_end_begin(QdRunEnd *self, uint64_t begun_usec)
 void
 qd_run_end_set_client(QdRunEnd *self, QdClient *client)
 {
-    if (client == NULL)
-        return;
     self->memory.account = qd_client_get_memory(client);
-    if (qd_client_get_access(client) == NULL)
+    if (client == NULL || qd_client_get_access(client) == NULL)
         return;
     self->n_revocations = qd_client_get_n_revocations(client);
     self->client = client;

@@ -55,6 +55,8 @@ typedef struct LogFile {
     int n_unpaced_bytes;         /* written since the disk was last waited for */
 } LogFile;
 
+_Static_assert(QD_TEMP_FILE_BYTES <= QD_DATABASE_FILE_BYTES, "temporary files have the room of databases");
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static sqlite3_vfs log_vfs;
 

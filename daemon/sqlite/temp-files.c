@@ -22,7 +22,7 @@ _Static_assert(sizeof(TempFile) + FILE_ALIGNMENT <= QD_TEMP_FILE_BYTES, "it is a
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *below_methods; /* (nullable): of temporary files */
 static sqlite3_io_methods temp_methods;
-static int n_file_bytes;
+static int n_file_bytes;  /* of a file of the VFS below */
 static int64_t all_bytes; /* atomic */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -75,16 +75,17 @@ temp_close(sqlite3_file *file)
 void
 qd_temp_file_watch(sqlite3_file *file, int n_bytes)
 {
+    n_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
     pthread_mutex_lock(&mutex);
     if (below_methods == NULL) {
-        n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
+        n_file_bytes = n_bytes;
         temp_methods = *file->pMethods;
         temp_methods.xWrite = temp_write;
         temp_methods.xTruncate = temp_truncate;
         temp_methods.xClose = temp_close;
         below_methods = file->pMethods;
     }
-    if (file->pMethods == below_methods) {
+    if (file->pMethods == below_methods && n_bytes == n_file_bytes) {
         memset(get_state(file), 0, sizeof(TempFile));
         file->pMethods = &temp_methods;
     }

@@ -18,9 +18,9 @@ typedef struct QdMemoryUse QdMemoryUse;
 
 /*
  * @file: a temporary one, which its VFS has opened
- * @n_bytes: the same for all files of a VFS: those of the VFS take so many. QD_TEMP_FILE_BYTES more are there
+ * @n_bytes: those of the VFS take so many. QD_TEMP_FILE_BYTES more are there
  *
- * Files of another class of calls than the first one's are left alone. Thread: any.
+ * Files of another class of calls than the first one's, or of another size, are left alone. Thread: any.
  */
 void qd_temp_file_watch(sqlite3_file *file, int n_bytes);
 

@@ -104,7 +104,7 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
             return FALSE;
         }
         /* they wait for a client that may never read them */
-        fresh.data = qd_memory_hold(item->client != NULL ? qd_client_get_memory(item->client) : NULL, NULL, capacity);
+        fresh.data = qd_memory_hold(qd_client_get_memory(item->client), NULL, capacity);
         fresh.free_func = qd_memory_drop;
         if (fresh.data == NULL) {
             qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for rows that the update returns");

@@ -157,7 +157,7 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
                    .is_over = item_is_over,
                    .progress = on_progress,
                    .memory = &watch->memory },
-        .memory = { .account = item->client != NULL && !is_job ? qd_client_get_memory(item->client) : NULL },
+        .memory = { .account = is_job ? NULL : qd_client_get_memory(item->client) },
         .writer = self,
         .item = item,
         .is_job = is_job,

@@ -169,7 +169,7 @@ test_share(void)
     QdMemoryUse first = { .account = &account };
     QdMemoryUse second = { .account = &account };
     QdMemoryUse other = { .account = &other_account };
-    QdMemoryUse nobody = { .account = NULL };
+    QdMemoryUse internal = { .account = NULL };
     void *p, *q;
 
     qd_memory_set_limits(0, qd_memory_get_used() + 9 * MIB);
@@ -194,11 +194,11 @@ test_share(void)
     qd_memory_release_use(&other);
     g_assert_cmpint(other_account.n_bytes, ==, 0);
 
-    qd_memory_begin_use(&nobody);
+    qd_memory_begin_use(&internal);
     q = sqlite3_malloc(2 * MIB + MIB / 2);
     g_assert_nonnull(q);
     sqlite3_free(q);
-    qd_memory_end_use(&nobody);
+    qd_memory_end_use(&internal);
 
     sqlite3_free(p);
     g_assert_cmpint(account.n_bytes, >=, 6 * MIB);

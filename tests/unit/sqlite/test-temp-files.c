@@ -8,8 +8,8 @@
 #include "tests/unit/store/store-fixture.h"
 
 #define LIMIT (16 * 1024 * 1024)
-#define SORT                                                                                         \
-    "PRAGMA cache_size=10; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d)" \
+#define SORT                                                                   \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<%d)" \
     " SELECT i, randomblob(1000) AS b FROM n ORDER BY b"
 
 typedef struct Looker {
@@ -31,7 +31,7 @@ look(void *data)
 static int
 sort(Looker *self, sqlite3 *db, int n_rows)
 {
-    g_autofree char *sql = g_strdup_printf(SORT, n_rows);
+    g_autofree char *sql = g_strdup_printf("PRAGMA cache_size=10; " SORT, n_rows);
     int r;
 
     self->most_bytes = 0;
@@ -79,15 +79,12 @@ test_others(StoreFixture *fixture, gconstpointer data)
     QdMemoryUse some = { .account = &accounts[2] };
     g_autoptr(QdConnection) reader = store_fixture_open_reader(fixture);
     sqlite3 *db = qd_connection_get_db(reader);
+    g_autofree char *sql = g_strdup_printf(SORT, 9000);
     sqlite3_stmt *stmt = NULL;
 
     (void) qd_connection_set_policy(reader, QD_POLICY_INTERNAL);
     qd_memory_begin_use(&much);
-    g_assert_cmpint(sqlite3_prepare_v2(db,
-                                       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<9000)"
-                                       " SELECT i, randomblob(1000) AS b FROM n ORDER BY b",
-                                       -1, &stmt, NULL),
-                    ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
     g_assert_cmpint(sqlite3_step(stmt), ==, SQLITE_ROW);
     qd_memory_end_use(&much);
     g_assert_cmpint(much.n_file_bytes, ==, (gint64) qd_temp_files_get_bytes());
