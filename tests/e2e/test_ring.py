@@ -47,7 +47,7 @@ def test_small_results_need_none(bus):
     with bus.prepare("SELECT ?", transport="ring") as channel:
         for i in range(100):
             assert channel.fetch((i,)) == [(i,)]
-        assert channel.reader.n_ring_pages == 0 and not channel.fds
+        assert channel.reader.n_ring_pages == 0 and not channel.receiver.fds
 
 
 def test_each_large_result_has_its_own(bus):
@@ -231,7 +231,7 @@ def test_descriptors_are_sealed(bus):
     with pytest.raises(Exception, match="RING without its descriptors"):
         for _ in rows:
             pass
-    slots, index = channel.take_fds()
+    slots, index = channel.receiver.take_fds()
     for fd in (slots, index, os.open(f"/proc/self/fd/{slots}", os.O_RDWR | os.O_CLOEXEC)):
         for size in (0, 1 << 30):
             with pytest.raises(PermissionError):

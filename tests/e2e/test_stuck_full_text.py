@@ -155,7 +155,8 @@ def test_memory_that_is_lost_has_a_limit(make_bus):
 @needs_force
 def test_the_end_of_the_daemon_waits_for_no_such_call(bus):
     fill(bus)
-    bus.prepare(STUCK, timeout_ms=0).send_fetch()
+    stuck = bus.prepare(STUCK, timeout_ms=0)
+    stuck.send_fetch()
     wait_until(lambda: [q for q in bus.queries() if q["elapsed_usec"] > 200000], "the query to run")
     start = time.monotonic()
     os.kill(bus.daemon_pid(), signal.SIGTERM)
@@ -169,7 +170,8 @@ def test_where_nothing_ends_it_the_daemon_ends(unforced, way):
     unforced.update("INSERT INTO kept VALUES('acknowledged')")
     pid = unforced.daemon_pid()
     if way == "signal":
-        unforced.prepare(STUCK, timeout_ms=0).send_fetch()
+        stuck = unforced.prepare(STUCK, timeout_ms=0)
+        stuck.send_fetch()
         wait_until(lambda: [q for q in unforced.queries() if q["elapsed_usec"] > 200000], "the query to run")
         os.kill(pid, signal.SIGTERM)
     else:

@@ -66,15 +66,44 @@ def encode_record(kind, count, serial, body=b"", page_size=65536):
     return b"".join(out)
 
 
+class Receiver:
+    """The bytes and the descriptors that come over a socket."""
+
+    def __init__(self, stream):
+        self.socket, self.fds = stream, []
+
+    def recv(self, n):
+        data, fds, _, _ = socket.recv_fds(self.socket, n, 2)
+        self.fds += fds
+        return data
+
+    def take_fds(self):
+        fds, self.fds = self.fds, []
+        return fds
+
+
+class SerialReader(WireReader):
+    """Remembers the serials of the records it has read."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.serials = set()
+
+    def plain_record(self):
+        record = super().plain_record()
+        self.serials.add(record.serial)
+        return record
+
+
 class Channel:
-    """One descriptor of Prepare. Owns it."""
+    """One descriptor of Prepare. Owns it: who drops the channel hangs up at once, since nothing in it refers to it."""
 
     def __init__(self, fd, columns=(), info=None):
         self.columns, self.info = list(columns), dict(info or {})
         self.page_size = self.info.get("page_size", 65536)
         self.socket = socket.socket(fileno=fd)
-        self.fds = []
-        self.reader = WireReader(self.recv, self.page_size, take_fds=self.take_fds)
+        self.receiver = Receiver(self.socket)
+        self.reader = SerialReader(self.receiver.recv, self.page_size, take_fds=self.receiver.take_fds)
         self.serial = self.info.get("fetch_serial", 0)
         self.n_columns = len(self.columns)
 
@@ -86,17 +115,11 @@ class Channel:
 
     def close(self):
         self.socket.close()
-        for fd in self.take_fds():
+        for fd in self.receiver.take_fds():
             os.close(fd)
 
     def recv(self, n):
-        data, fds, _, _ = socket.recv_fds(self.socket, n, 2)
-        self.fds += fds
-        return data
-
-    def take_fds(self):
-        fds, self.fds = self.fds, []
-        return fds
+        return self.receiver.recv(n)
 
     def set_timeout(self, seconds):
         self.socket.settimeout(seconds)
@@ -135,24 +158,16 @@ class Channel:
 
     def answer(self, serial=None):
         """Yields the rows of the next answer; checks that each of its records carries the serial."""
-        reader, seen = self.reader, []
-        plain = reader.plain_record
-
-        def watched():
-            record = plain()
-            seen.append(record.serial)
-            return record
-
-        reader.plain_record = watched
+        reader = self.reader
+        reader.serials.clear()
         try:
             reader.schema = None
             yield from reader.rows(self.n_columns)
         finally:
-            reader.plain_record = plain
             if reader.schema is not None:
                 self.n_columns = len(reader.schema.columns)
-            if serial is not None and any(s != serial for s in seen):
-                raise AssertionError(f"records of request {seen} in the answer to {serial}")
+            if serial is not None and reader.serials - {serial}:
+                raise AssertionError(f"records of requests {reader.serials} in the answer to {serial}")
 
     def fetch(self, *rows):
         """Runs the statement and returns all rows; self.end is set."""
