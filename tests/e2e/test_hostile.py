@@ -304,7 +304,9 @@ def test_results_that_are_not_read_take_bounded_memory(make_bus, text, writes):
             assert "heap_hard_bytes" in error.message
             names.add(error.name)
         channel.close()
-    assert names == {"end", "NoMemory"}
+    assert "NoMemory" in names and names <= {"end", "NoMemory"}  # those that ask at one time may all be refused
+    with bus.prepare(text, **options) as alone:
+        assert [len(row[0]) for row in alone.fetch()] in ([20000000], [20000000] * 2)
 
 
 def test_large_values_leave_no_memory(bus):
