@@ -30,7 +30,6 @@ FULL_TEXT = {
 }
 
 
-
 @pytest.fixture(autouse=True)
 def without_leaks(monkeypatch):
     """What a call has lost would be reported; and LeakSanitizer does not run under strace."""
