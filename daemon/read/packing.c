@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "daemon/base/interrupt.h"
 #include "daemon/read/bind.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/table-scan.h"
@@ -279,9 +280,10 @@ prepare(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 gboolean
 qd_packing_find(QdConnection *connection, QdCompiled *compiled, const QdLimits *limits)
 {
-    if (!compiled->wrapped.is_tried)
+    if (!compiled->wrapped.is_tried) {
         compiled->wrapped.stmt = prepare(connection, compiled, limits);
-    compiled->wrapped.is_tried = TRUE;
+        compiled->wrapped.is_tried = compiled->wrapped.stmt != NULL || !qd_interrupt_poll(); /* EXPLAIN may have been interrupted */
+    }
     return compiled->wrapped.stmt != NULL;
 }
 

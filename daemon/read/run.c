@@ -509,8 +509,12 @@ qd_run_fill(QdRun *self, QwPageWriter *writer, size_t target_bytes, uint64_t sli
         /* also when it was done just then; what a call has given that was made to return is no row */
         if (self->end.is_told || qd_connection_is_spoilt(self->reader->connection))
             return fail_row(self, error);
-        if (!self->end.trial_over)
-            return status;
+        if (self->end.trial_over)
+            continue;
+        /* what asked may have gone on, as the begin of a scan does: the rows of a run that is put off would come twice */
+        return self->end.watch.interrupt.ends && status != QD_RUN_FAILED && status != QD_RUN_DEFERRED
+                   ? fail_step(self, SQLITE_INTERRUPT, error)
+                   : status;
     } while (begin_again(self, error));
     return QD_RUN_FAILED;
 }

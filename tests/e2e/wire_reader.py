@@ -327,7 +327,7 @@ class WireReader:
                     yield row
             elif record.kind == ord("E"):
                 self.end = End(record.body)
-                check(self.end.n_rows == n_rows, "END counts other rows")
+                check(self.end.n_rows == n_rows, f"END counts {self.end.n_rows} rows, {n_rows} came")
                 return
             elif record.kind == ord("X"):
                 raise decode_error(record.body)

@@ -131,7 +131,7 @@ qd_range_statement_find(QdConnection *connection, QdCompiled *compiled, const Qd
         if (self->stmt != NULL && sqlite3_bind_parameter_count(self->stmt) != compiled->n_parameters + QD_RANGE_N_PARAMETERS)
             (void) sqlite3_finalize(g_steal_pointer(&self->stmt));
     }
-    self->is_tried = !qd_interrupt_poll(); /* EXPLAIN may have been interrupted */
+    self->is_tried = self->stmt != NULL || !qd_interrupt_poll(); /* EXPLAIN may have been interrupted */
     return self->stmt != NULL ? self : NULL;
 }
 

@@ -21,6 +21,7 @@
 #define FIRST_BYTES 2048
 #define N_TRIES 30
 #define LONG_USEC (10 * G_USEC_PER_SEC)
+#define LONG_LOOK_USEC 10000
 
 typedef struct Fixture {
     StoreFixture store;
@@ -32,6 +33,7 @@ typedef struct Fixture {
     QwPageWriter writer;
     GByteArray *rows;
     guint n_early_rows;
+    guint n_denied;
     GError *error;
 } Fixture;
 
@@ -302,6 +304,44 @@ test_deadline(Fixture *self, gconstpointer data)
     g_clear_error(&self->error);
 }
 
+/* So long that the next look finds that the run is long. */
+static gboolean
+take_long(void *data)
+{
+    g_usleep(LONG_LOOK_USEC);
+    return TRUE;
+}
+
+static QdLongVerdict
+deny(void *data, gboolean can_defer)
+{
+    ((Fixture *) data)->n_denied++;
+    return QD_LONG_DENIED;
+}
+
+/* The look that puts the run off is one of the scan's, when it begins. SQLite would go on with the rows of the first page. */
+static void
+test_deferred(Fixture *self, gconstpointer data)
+{
+    g_autoptr(GByteArray) plain = g_byte_array_new();
+
+    assert_same(self, "SELECT id, a, b FROM t", plain);
+    self->options.peer_func = take_long;
+    self->options.long_func = deny;
+    self->options.func_data = self;
+    start(self, "SELECT id, a, b FROM t");
+    g_assert_cmpint(fill(self), ==, QD_RUN_DEFERRED);
+    g_assert_cmpuint(self->n_denied, ==, 1);
+    g_assert_no_error(self->error);
+
+    self->options.peer_func = NULL;
+    self->options.long_func = NULL;
+    start(self, "SELECT id, a, b FROM t");
+    finish(self);
+    g_assert_cmpmem(plain->data, plain->len, self->rows->data, self->rows->len);
+    g_assert_nonnull(qd_run_get_compiled(self->run)->wrapped.scan);
+}
+
 /* Between two pages others commit, and the log is written back. */
 static void
 test_commits(Fixture *self, gconstpointer data)
@@ -349,6 +389,7 @@ main(int argc, char **argv)
     ADD("share-changes", test_share_changes);
     ADD("left-to-sqlite", test_left_to_sqlite);
     ADD("early", test_early);
+    ADD("deferred", test_deferred);
     ADD("limits", test_limits);
     ADD("deadline", test_deadline);
     ADD("commits", test_commits);
