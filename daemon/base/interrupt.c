@@ -4,6 +4,11 @@
  */
 #include "daemon/base/interrupt.h"
 
+#include "daemon/base/thread.h"
+
+/* So often it is asked between two looks at the clock: some ten microseconds. */
+#define ASKED 16
+
 static _Thread_local QdInterrupt *current;
 
 void
@@ -24,11 +29,20 @@ qd_interrupt_end(QdInterrupt *self)
         current->was_forced = current->was_forced || self->was_forced;
 }
 
+static void
+help_timer(QdInterrupt *self)
+{
+    if (++self->n_asked % ASKED == 0 && qd_thread_get_coarse_usec() > __atomic_load_n(&self->timer->late_usec, __ATOMIC_RELAXED))
+        self->timer->help(self->timer);
+}
+
 static gboolean
 is_due(QdInterrupt *self)
 {
     if (self->is_always_due)
         return TRUE;
+    if (self->timer != NULL)
+        help_timer(self);
     return __atomic_load_n(&self->is_due, __ATOMIC_RELAXED) && __atomic_exchange_n(&self->is_due, FALSE, __ATOMIC_ACQUIRE);
 }
 

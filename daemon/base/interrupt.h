@@ -11,14 +11,24 @@
 #include <glib.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Comes to a thread whose statement does not end. It is ignored where no handler is. */
 #define QD_INTERRUPT_SIGNAL SIGURG
+
+/* What sets is_due, each few milliseconds. Its thread may wait long for a core: any other does its work then. */
+typedef struct QdInterruptTimer QdInterruptTimer;
+struct QdInterruptTimer {
+    uint64_t late_usec;                   /* atomic, monotonic: from then on it is late */
+    void (*help)(QdInterruptTimer *self); /* on the thread that asks */
+};
 
 /* Embedded in what runs a statement. */
 typedef struct QdInterrupt QdInterrupt;
 struct QdInterrupt {
     gint is_due;                  /* atomic: from any thread */
+    QdInterruptTimer *timer;      /* (nullable): is helped by this thread, which holds no lock when it asks */
+    guint n_asked;                /* for @timer */
     gboolean is_always_due;       /* no other thread sets is_due: each question looks */
     gboolean ends;                /* what look() has said */
     gboolean was_forced;          /* a call of the statement was made to return: it has failed, also if it says otherwise */

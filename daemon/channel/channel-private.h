@@ -148,7 +148,7 @@ enum {
     QD_TOLD_ALL,     /* the request has its terminal record */
 };
 
-/* What the interrupter's thread has sent for the request in work. */
+/* What the interrupter has sent for the request in work. */
 typedef struct QdTold {
     gint state; /* atomic: QD_TOLD_… */
     uint64_t since_usec;
@@ -356,7 +356,7 @@ void qd_channel_end_early(QdChannel *self);
 gboolean qd_channel_tell(void *data, const GError *error);
 /* The same of an update. FALSE also while one before it has no answer. */
 gboolean qd_channel_tell_write(const QdWriteItem *item, const GError *error);
-/* On the interrupter's thread, while the request in work or the update runs: for a CANCEL of it that no thread has read. */
+/* On the thread that ticks, while the request in work or the update runs: for a CANCEL of it that no thread has read. */
 void qd_channel_look_for_cancel(QdChannel *self);
 gboolean qd_channel_finds_cancel(const QdWriteItem *item);
 /* After a fill: its request has its answer. Then qd_channel_end_told() ends it. */

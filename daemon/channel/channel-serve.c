@@ -102,7 +102,7 @@ peer_is_there(void *data)
     return self->input.peer != QD_PEER_GONE;
 }
 
-/* The same from the interrupter's thread, which reads nothing. */
+/* The same for the interrupter, which reads nothing. */
 static gboolean
 peer_is_gone(void *data)
 {

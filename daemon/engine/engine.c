@@ -22,7 +22,6 @@
 #include "daemon/job/payload-pool.h"
 #include "daemon/notify/changes.h"
 #include "daemon/payload/payload-files.h"
-#include "daemon/payload/payload-sweep.h"
 #include "daemon/payload/payload.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/pool.h"
@@ -326,6 +325,7 @@ static void
 on_event(void *user_data, uint64_t token, uint32_t events)
 {
     qd_channels_handle_event(((QdEngine *) user_data)->context.channels, token, events);
+    qd_interrupter_help(((QdEngine *) user_data)->interrupter); /* afterwards: a tick may cost the core */
 }
 
 static void

@@ -223,7 +223,7 @@ look(void *data)
     return FALSE;
 }
 
-/* On the interrupter's thread. What is said here look() finds, too, when the step has come back. */
+/* On the thread that ticks. What is said here look() finds, too, when the step has come back. */
 static gboolean
 is_over(void *data, uint64_t now)
 {
@@ -239,7 +239,7 @@ is_over(void *data, uint64_t now)
     return self->options->gone_func(self->options->func_data);
 }
 
-/* On the interrupter's thread. A caller that has gone hears nothing. */
+/* On the thread that ticks. A caller that has gone hears nothing. */
 static void
 tell(void *data, uint64_t now)
 {
@@ -303,6 +303,7 @@ qd_run_end_begin_watch(QdRunEnd *self, QdConnection *connection)
     self->connection = connection;
     self->end_usec = get_end_usec(self);
     self->watch = (QdWatch){ .interrupt = { .look = look, .data = self },
+                             .may_help = TRUE,
                              .is_over = is_over,
                              .memory = &self->memory,
                              .tell = self->options->tell_func != NULL ? tell : NULL };

@@ -32,14 +32,14 @@ typedef enum QdRunStatus {
 
 /* Whether the peer is still there and wants the result; called from within a step, at most every 10 ms. */
 typedef gboolean (*QdRunPeerFunc)(void *data);
-/* Whether the peer has gone; called on the interrupter's thread while a fill runs. It may set QdRunOptions.cancelled. */
+/* Whether the peer has gone; called on the thread that ticks, while a fill runs. It may set QdRunOptions.cancelled. */
 typedef gboolean (*QdRunGoneFunc)(void *data);
 
 /* The run has worked longer than a short one should without coming back: called once for each fill, from within a step.
  * @can_defer: no page has come out yet, so that the run can be started again later. */
 typedef QdLongVerdict (*QdRunLongFunc)(void *data, gboolean can_defer);
 
-/* The run is to end by @error, and its step has not come back for a while. Called on the interrupter's thread, at each tick.
+/* The run is to end by @error, and its step has not come back for a while. Called on the thread that ticks, at each tick.
  * Returns: whether the caller knows of the end now: then all that the run gives later is dropped, and it fails */
 typedef gboolean (*QdRunTellFunc)(void *data, const GError *error);
 

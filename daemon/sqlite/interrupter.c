@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list under a mutex that is held for a few instructions, and for the questions of a tick.
+ * A list under a mutex that is held for a few instructions. A system call may cost a thread its core for a tenth of a second, so
+ * a tick makes none under the mutex. What it looks at is busy meanwhile, and stays in the list.
  */
 #include "daemon/sqlite/interrupter.h"
 
@@ -16,16 +17,23 @@
 
 /* So long others are to wait for the end of a statement. */
 #define OVER_TICKS 50
+/* A tick that is not there after so many is done by another thread. */
+#define LATE_TICKS 3
 
 struct QdInterrupter {
+    QdInterruptTimer timer;
     QdInterrupterTickFunc tick;
     void *data;
     void (*force)(const QdThread *thread); /* (nullable) */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
+    pthread_cond_t looked; /* a watch whose end waits is not busy any more */
     QdWatch *first;
-    guint n_quiet; /* ticks since the last statement */
+    uint64_t ticked_usec;  /* monotonic: when the last tick began */
+    guint n_quiet;         /* ticks since the last statement */
+    guint n_over;          /* at the last tick */
+    gboolean is_any_stuck; /* since the thread has said so */
     gboolean is_asleep;
     gboolean stopping;
 };
@@ -44,9 +52,9 @@ is_stuck(QdWatch *watch)
     return cpu_usec > watch->over_cpu_usec + QD_INTERRUPTER_STUCK_USEC;
 }
 
-/* Returns: whether it is over since a short time */
+/* Of a busy watch, without the mutex. Returns: whether it is over since a short time */
 static gboolean
-look_at(const QdInterrupter *self, QdWatch *watch, uint64_t now_usec, gboolean *is_any_stuck)
+look_at(const QdInterrupter *self, QdWatch *watch, uint64_t now_usec, gboolean *ret_is_stuck)
 {
     if (watch->n_ticks++ == 0) { /* it may have begun just now */
         __atomic_store_n(&watch->tick_cpu_usec, qd_thread_get_cpu_usec(watch->thread), __ATOMIC_RELAXED);
@@ -58,7 +66,7 @@ look_at(const QdInterrupter *self, QdWatch *watch, uint64_t now_usec, gboolean *
         return FALSE;
     qd_thread_set_batch(watch->thread, FALSE); /* among many that run long it would be its turn late */
     sqlite3_interrupt(watch->db);
-    *is_any_stuck = is_stuck(watch) || *is_any_stuck;
+    *ret_is_stuck = is_stuck(watch);
     if (watch->n_ticks_over == 0)
         watch->over_usec = now_usec;
     else if (watch->tell != NULL && now_usec >= watch->over_usec + QD_INTERRUPTER_TELL_USEC)
@@ -66,6 +74,73 @@ look_at(const QdInterrupter *self, QdWatch *watch, uint64_t now_usec, gboolean *
     if (self->force != NULL && now_usec >= watch->over_usec + QD_INTERRUPTER_FORCE_USEC)
         self->force(watch->thread);
     return watch->n_ticks_over++ < OVER_TICKS;
+}
+
+static void
+note_tick(QdInterrupter *self, uint64_t now_usec)
+{
+    self->ticked_usec = now_usec;
+    __atomic_store_n(&self->timer.late_usec, now_usec + (uint64_t) LATE_TICKS * QD_INTERRUPTER_TICK_USEC, __ATOMIC_RELAXED);
+}
+
+/*
+ * Under the mutex, which is free now and then. @helper: (nullable): the thread of a statement, in place of the timer's. It looks
+ * at its own ones by itself, at once.
+ */
+static void
+do_tick(QdInterrupter *self, const QdThread *helper, uint64_t now_usec)
+{
+    guint n_over = 0;
+
+    note_tick(self, now_usec); /* first: no other thread begins */
+    for (QdWatch *watch = self->first; watch != NULL; watch = watch->next) {
+        gboolean stuck = FALSE;
+
+        if (watch->is_busy)
+            continue;
+        if (watch->thread == helper) {
+            if (watch->n_ticks > 0)
+                g_atomic_int_set(&watch->interrupt.is_due, TRUE);
+            continue;
+        }
+        watch->is_busy = TRUE;
+        pthread_mutex_unlock(&self->mutex);
+        n_over += look_at(self, watch, now_usec, &stuck) ? 1 : 0;
+        pthread_mutex_lock(&self->mutex);
+        watch->is_busy = FALSE;
+        self->is_any_stuck = self->is_any_stuck || stuck;
+        if (watch->is_awaited)
+            pthread_cond_broadcast(&self->looked);
+    }
+    self->n_over = n_over;
+}
+
+/* By the thread of another statement. The timer's own may hold the mutex, and be at it. */
+static void
+help(QdInterruptTimer *timer)
+{
+    QdInterrupter *self = (QdInterrupter *) timer;
+    uint64_t now_usec;
+    gboolean is_late;
+    guint n_over;
+
+    if (pthread_mutex_trylock(&self->mutex) != 0)
+        return;
+    now_usec = (uint64_t) g_get_monotonic_time();
+    is_late = now_usec > timer->late_usec;
+    if (is_late)
+        do_tick(self, qd_thread_get_self(), now_usec);
+    n_over = self->n_over;
+    pthread_mutex_unlock(&self->mutex);
+    if (is_late && self->tick != NULL)
+        self->tick(self->data, n_over, FALSE);
+}
+
+void
+qd_interrupter_help(QdInterrupter *self)
+{
+    if (qd_thread_get_coarse_usec() > __atomic_load_n(&self->timer.late_usec, __ATOMIC_RELAXED))
+        help(&self->timer);
 }
 
 /* Under the mutex. */
@@ -76,6 +151,7 @@ wait_for_tick(QdInterrupter *self)
 
     if (self->first == NULL && self->n_quiet >= REST_TICKS) {
         self->is_asleep = TRUE;
+        __atomic_store_n(&self->timer.late_usec, UINT64_MAX, __ATOMIC_RELAXED);
         while (self->is_asleep && !self->stopping)
             pthread_cond_wait(&self->cond, &self->mutex);
         self->n_quiet = 0;
@@ -96,19 +172,23 @@ interrupter_main(void *data)
     (void) pthread_setname_np(pthread_self(), "queryd-timer");
     pthread_mutex_lock(&self->mutex);
     for (;;) {
+        gboolean is_any_stuck;
         uint64_t now_usec;
-        guint n_over = 0;
-        gboolean is_any_stuck = FALSE;
+        guint n_over;
 
         wait_for_tick(self);
         if (self->stopping)
             break;
-        now_usec = (uint64_t) g_get_monotonic_time();
         self->n_quiet = self->first != NULL ? 0 : self->n_quiet + 1;
-        for (QdWatch *watch = self->first; watch != NULL; watch = watch->next)
-            n_over += look_at(self, watch, now_usec, &is_any_stuck) ? 1 : 0;
+        now_usec = (uint64_t) g_get_monotonic_time();
+        if (now_usec < self->ticked_usec + QD_INTERRUPTER_TICK_USEC / 2) /* another thread has done this one */
+            continue;
+        do_tick(self, NULL, now_usec);
         if (self->tick == NULL || self->n_quiet > 0)
             continue;
+        n_over = self->n_over;
+        is_any_stuck = self->is_any_stuck;
+        self->is_any_stuck = FALSE;
         pthread_mutex_unlock(&self->mutex);
         self->tick(self->data, n_over, is_any_stuck);
         pthread_mutex_lock(&self->mutex);
@@ -123,16 +203,19 @@ qd_interrupter_new(QdInterrupterTickFunc tick, void *data, GError **error)
     QdInterrupter *self = g_new0(QdInterrupter, 1);
     int r;
 
+    self->timer = (QdInterruptTimer){ .late_usec = UINT64_MAX, .help = help };
     self->tick = tick;
     self->data = data;
     self->n_quiet = REST_TICKS;
     pthread_mutex_init(&self->mutex, NULL);
     qd_cond_init(&self->cond);
+    qd_cond_init(&self->looked);
     r = qd_thread_create(&self->thread, interrupter_main, self);
     if (r == 0)
         return self;
 
     qd_error_set_errno(error, r, "cannot start the thread of deadlines");
+    pthread_cond_destroy(&self->looked);
     pthread_cond_destroy(&self->cond);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
@@ -157,6 +240,7 @@ qd_interrupter_free(QdInterrupter *self)
     pthread_cond_signal(&self->cond);
     pthread_mutex_unlock(&self->mutex);
     (void) pthread_join(self->thread, NULL);
+    pthread_cond_destroy(&self->looked);
     pthread_cond_destroy(&self->cond);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
@@ -170,8 +254,10 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
 
     watch->interrupt.is_due = FALSE;
     watch->interrupt.is_always_due = self == NULL;
+    watch->interrupt.timer = self != NULL && watch->may_help ? &self->timer : NULL;
     watch->thread = qd_thread_get_self();
     watch->n_ticks = watch->n_ticks_over = 0;
+    watch->is_busy = watch->is_awaited = FALSE;
     watch->tick_cpu_usec = 0;
     watch->balance = qd_memory_get_thread_balance();
     if (watch->memory != NULL)
@@ -183,6 +269,8 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     pthread_mutex_lock(&self->mutex);
     wake = self->is_asleep;
     self->is_asleep = FALSE;
+    if (wake)
+        note_tick(self, (uint64_t) g_get_monotonic_time());
     watch->previous = NULL;
     watch->next = self->first;
     if (self->first != NULL)
@@ -203,6 +291,9 @@ qd_interrupter_end(QdInterrupter *self, QdWatch *watch)
         return;
 
     pthread_mutex_lock(&self->mutex);
+    watch->is_awaited = TRUE;
+    while (watch->is_busy)
+        pthread_cond_wait(&self->looked, &self->mutex);
     if (watch->previous != NULL)
         watch->previous->next = watch->next;
     else

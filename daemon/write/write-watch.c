@@ -108,7 +108,7 @@ on_progress(void *data)
     return qd_interrupt_poll();
 }
 
-/* On the interrupter's thread. */
+/* On the thread that ticks. */
 static gboolean
 item_is_over(void *data, uint64_t now)
 {
@@ -123,7 +123,7 @@ item_is_over(void *data, uint64_t now)
            is_cancelled(self->item);
 }
 
-/* On the interrupter's thread and under its lock: qd_write_watch_end() comes before or after all of it. */
+/* On the thread that ticks: qd_write_watch_end() comes before or after all of it. */
 static void
 tell(void *data, uint64_t now)
 {

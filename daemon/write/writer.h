@@ -103,7 +103,7 @@ struct QdWriteItem {
     const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
     /* (nullable): while it runs, on the leader's thread and every 10 ms: reads what the client has sent meanwhile, as a CANCEL */
     void (*peer_func)(const QdWriteItem *item);
-    /* (nullable), both on the interrupter's thread, while it runs. Every 10 ms: whether its client has sent a CANCEL that nothing
+    /* (nullable), both on the thread that ticks, while it runs. Every 10 ms: whether its client has sent a CANCEL that nothing
      * has read. And at each tick from 50 ms after its end: its client hears @error. TRUE: it has heard, and the item has failed. */
     gboolean (*finds_cancel)(const QdWriteItem *item);
     gboolean (*tell)(const QdWriteItem *item, const GError *error);

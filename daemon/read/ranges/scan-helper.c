@@ -42,7 +42,7 @@ look(void *data)
     return self->ends;
 }
 
-/* On the interrupter's thread. */
+/* On the thread that ticks. */
 static gboolean
 is_over(void *data, uint64_t now_usec)
 {

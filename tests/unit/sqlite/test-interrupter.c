@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interrupter: it makes statements look, ends those that are over, and touches no other.
+ * The interrupter: it makes statements look, ends those that are over, and touches no other. Another thread does its ticks when it
+ * is late.
  */
 #include "daemon/sqlite/interrupter.h"
+
+#include <pthread.h>
+#include <sched.h>
 
 #define ENDLESS "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 #define SHORT "SELECT 1"
 #define N_THREADS 4
 #define N_STATEMENTS 300
+#define LATE_MAX_USEC (60 * G_USEC_PER_SEC)
 
 typedef struct Statement {
     QdWatch watch;
@@ -177,6 +182,131 @@ test_threads(void)
     (void) qd_interrupter_free(crew.interrupter);
 }
 
+/* The timer's thread stays in its callback, as one that gets no core. */
+typedef struct Late {
+    QdInterrupter *interrupter;
+    pthread_t helper;
+    GMutex mutex;
+    GCond cond;
+    gboolean is_kept;  /* under the mutex */
+    gboolean may_go;   /* under the mutex */
+    guint n_helped;    /* the helper's */
+    guint n_own_asked; /* the helper's */
+    gint result;       /* atomic: of the other statement */
+    gint has_ended;    /* atomic: the other statement */
+    gint is_told;      /* atomic: the other statement has heard of its end, by the helper */
+} Late;
+
+static void
+keep_thread(void *data, guint n_over, gboolean is_stuck)
+{
+    Late *self = data;
+
+    if (pthread_equal(pthread_self(), self->helper)) {
+        self->n_helped++;
+        return;
+    }
+    g_mutex_lock(&self->mutex);
+    self->is_kept = TRUE;
+    g_cond_broadcast(&self->cond);
+    while (!self->may_go)
+        g_cond_wait(&self->cond, &self->mutex);
+    g_mutex_unlock(&self->mutex);
+}
+
+/* Its own statement looks by itself. */
+static gboolean
+note_own_asked(void *data, uint64_t now_usec)
+{
+    Late *self = data;
+
+    if (pthread_equal(pthread_self(), self->helper))
+        self->n_own_asked++;
+    return FALSE;
+}
+
+static gboolean
+look_at_own(void *data)
+{
+    return FALSE;
+}
+
+static gboolean
+is_over_at_once(void *data, uint64_t now_usec)
+{
+    return TRUE;
+}
+
+static void
+note_told(void *data, uint64_t now_usec)
+{
+    Late *self = data;
+
+    g_atomic_int_set(&self->is_told, pthread_equal(pthread_self(), self->helper) != 0);
+}
+
+static gboolean
+look_until_told(void *data)
+{
+    return g_atomic_int_get(&((Late *) data)->is_told);
+}
+
+/* First it does not come back from a call, and its caller hears of its end; then it is ended amid a step. */
+static gpointer
+other_main(gpointer data)
+{
+    Late *self = data;
+    sqlite3 *db = open_database();
+    QdWatch watch = {
+        .interrupt = { .look = look_until_told, .data = self }, .db = db, .is_over = is_over_at_once, .tell = note_told
+    };
+
+    qd_interrupter_begin(self->interrupter, &watch);
+    while (!qd_interrupt_poll())
+        (void) sched_yield();
+    g_atomic_int_set(&self->result, run(db, ENDLESS));
+    qd_interrupter_end(self->interrupter, &watch);
+    g_atomic_int_set(&self->has_ended, TRUE);
+    (void) sqlite3_close(db);
+    return NULL;
+}
+
+/* One that runs a statement does the ticks that are late. */
+static void
+test_late(void)
+{
+    Late late = { .helper = pthread_self() };
+    QdWatch watch = { .interrupt = { .look = look_at_own, .data = &late }, .is_over = note_own_asked, .may_help = TRUE };
+    gint64 end_usec = g_get_monotonic_time() + LATE_MAX_USEC;
+    GThread *other;
+
+    late.interrupter = qd_interrupter_new(keep_thread, &late, NULL);
+    watch.db = open_database();
+    qd_interrupter_begin(late.interrupter, &watch);
+    g_mutex_lock(&late.mutex);
+    while (!late.is_kept)
+        g_cond_wait(&late.cond, &late.mutex);
+    g_mutex_unlock(&late.mutex);
+
+    other = g_thread_new("other", other_main, &late);
+    while (!g_atomic_int_get(&late.has_ended) && g_get_monotonic_time() < end_usec)
+        g_assert_false(qd_interrupt_poll());
+    g_assert_true(late.has_ended);
+    g_assert_true(late.is_told);
+    g_assert_cmpint(late.result, ==, SQLITE_INTERRUPT);
+    g_assert_cmpuint(late.n_helped, >=, 2);
+    g_assert_cmpuint(late.n_own_asked, ==, 0);
+
+    g_mutex_lock(&late.mutex);
+    late.may_go = TRUE;
+    g_cond_broadcast(&late.cond);
+    g_mutex_unlock(&late.mutex);
+    (void) g_thread_join(other);
+    qd_interrupter_end(late.interrupter, &watch);
+    (void) qd_interrupter_free(late.interrupter);
+    (void) sqlite3_close(watch.db);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -185,5 +315,6 @@ main(int argc, char **argv)
     g_test_add_func("/sqlite/interrupter/looks", test_looks);
     g_test_add_func("/sqlite/interrupter/without-thread", test_without_thread);
     g_test_add_func("/sqlite/interrupter/threads", test_threads);
+    g_test_add_func("/sqlite/interrupter/late", test_late);
     return g_test_run();
 }
