@@ -186,8 +186,8 @@ test_threads(void)
 typedef struct Late {
     QdInterrupter *interrupter;
     pthread_t helper;
-    GMutex mutex;
-    GCond cond;
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
     gboolean is_kept;  /* under the mutex */
     gboolean may_go;   /* under the mutex */
     guint n_helped;    /* the helper's */
@@ -206,12 +206,12 @@ keep_thread(void *data, guint n_over, gboolean is_stuck)
         self->n_helped++;
         return;
     }
-    g_mutex_lock(&self->mutex);
+    pthread_mutex_lock(&self->mutex);
     self->is_kept = TRUE;
-    g_cond_broadcast(&self->cond);
+    pthread_cond_broadcast(&self->cond);
     while (!self->may_go)
-        g_cond_wait(&self->cond, &self->mutex);
-    g_mutex_unlock(&self->mutex);
+        pthread_cond_wait(&self->cond, &self->mutex);
+    pthread_mutex_unlock(&self->mutex);
 }
 
 /* Its own statement looks by itself. */
@@ -275,7 +275,7 @@ other_main(gpointer data)
 static void
 test_late(void)
 {
-    Late late = { .helper = pthread_self() };
+    Late late = { .helper = pthread_self(), .mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
     QdWatch watch = { .interrupt = { .look = look_at_own, .data = &late }, .is_over = note_own_asked, .may_help = TRUE };
     gint64 end_usec = g_get_monotonic_time() + LATE_MAX_USEC;
     GThread *other;
@@ -283,10 +283,10 @@ test_late(void)
     late.interrupter = qd_interrupter_new(keep_thread, &late, NULL);
     watch.db = open_database();
     qd_interrupter_begin(late.interrupter, &watch);
-    g_mutex_lock(&late.mutex);
+    pthread_mutex_lock(&late.mutex);
     while (!late.is_kept)
-        g_cond_wait(&late.cond, &late.mutex);
-    g_mutex_unlock(&late.mutex);
+        pthread_cond_wait(&late.cond, &late.mutex);
+    pthread_mutex_unlock(&late.mutex);
 
     other = g_thread_new("other", other_main, &late);
     while (!g_atomic_int_get(&late.has_ended) && g_get_monotonic_time() < end_usec)
@@ -297,10 +297,10 @@ test_late(void)
     g_assert_cmpuint(late.n_helped, >=, 2);
     g_assert_cmpuint(late.n_own_asked, ==, 0);
 
-    g_mutex_lock(&late.mutex);
+    pthread_mutex_lock(&late.mutex);
     late.may_go = TRUE;
-    g_cond_broadcast(&late.cond);
-    g_mutex_unlock(&late.mutex);
+    pthread_cond_broadcast(&late.cond);
+    pthread_mutex_unlock(&late.mutex);
     (void) g_thread_join(other);
     qd_interrupter_end(late.interrupter, &watch);
     (void) qd_interrupter_free(late.interrupter);
