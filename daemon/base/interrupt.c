@@ -29,11 +29,11 @@ qd_interrupt_end(QdInterrupt *self)
         current->was_forced = current->was_forced || self->was_forced;
 }
 
-static void
-help_timer(QdInterrupt *self)
+void
+qd_interrupt_timer_help(QdInterruptTimer *self)
 {
-    if (++self->n_asked % ASKED == 0 && qd_thread_get_coarse_usec() > __atomic_load_n(&self->timer->late_usec, __ATOMIC_RELAXED))
-        self->timer->help(self->timer);
+    if (qd_thread_get_coarse_usec() > __atomic_load_n(&self->late_usec, __ATOMIC_RELAXED))
+        self->help(self);
 }
 
 static gboolean
@@ -41,8 +41,8 @@ is_due(QdInterrupt *self)
 {
     if (self->is_always_due)
         return TRUE;
-    if (self->timer != NULL)
-        help_timer(self);
+    if (self->timer != NULL && ++self->n_asked % ASKED == 0)
+        qd_interrupt_timer_help(self->timer);
     return __atomic_load_n(&self->is_due, __ATOMIC_RELAXED) && __atomic_exchange_n(&self->is_due, FALSE, __ATOMIC_ACQUIRE);
 }
 

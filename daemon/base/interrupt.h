@@ -53,5 +53,8 @@ void qd_interrupt_end(QdInterrupt *self);
  */
 bool qd_interrupt_poll(void);
 
+/* If @self is late, it is helped. Costs a look at the clock. Thread: any that holds no lock. */
+void qd_interrupt_timer_help(QdInterruptTimer *self);
+
 /* A call of the innermost statement is made to return. Returns: false: no statement runs here. Async-signal-safe. */
 bool qd_interrupt_note_forced(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A list under a mutex that is held for a few instructions. A system call may cost a thread its core for a tenth of a second, so
- * a tick makes none under the mutex. What it looks at is busy meanwhile, and stays in the list.
+ * a tick looks at no statement under the mutex. One that is looked at is busy meanwhile, and stays in the list.
  */
 #include "daemon/sqlite/interrupter.h"
 
@@ -32,7 +32,6 @@ struct QdInterrupter {
     QdWatch *first;
     uint64_t ticked_usec;  /* monotonic: when the last tick began */
     guint n_quiet;         /* ticks since the last statement */
-    guint n_over;          /* at the last tick */
     gboolean is_any_stuck; /* since the thread has said so */
     gboolean is_asleep;
     gboolean stopping;
@@ -85,9 +84,9 @@ note_tick(QdInterrupter *self, uint64_t now_usec)
 
 /*
  * Under the mutex, which is free now and then. @helper: (nullable): the thread of a statement, in place of the timer's. It looks
- * at its own ones by itself, at once.
+ * at its own ones by itself, at once. Returns: how many are over since a short time
  */
-static void
+static guint
 do_tick(QdInterrupter *self, const QdThread *helper, uint64_t now_usec)
 {
     guint n_over = 0;
@@ -109,28 +108,26 @@ do_tick(QdInterrupter *self, const QdThread *helper, uint64_t now_usec)
         pthread_mutex_lock(&self->mutex);
         watch->is_busy = FALSE;
         self->is_any_stuck = self->is_any_stuck || stuck;
-        if (watch->is_awaited)
-            pthread_cond_broadcast(&self->looked);
+        pthread_cond_broadcast(&self->looked); /* no system call where no end waits */
     }
-    self->n_over = n_over;
+    return n_over;
 }
 
-/* By the thread of another statement. The timer's own may hold the mutex, and be at it. */
+/* The timer's own thread may hold the mutex, and be at it. */
 static void
 help(QdInterruptTimer *timer)
 {
     QdInterrupter *self = (QdInterrupter *) timer;
     uint64_t now_usec;
     gboolean is_late;
-    guint n_over;
+    guint n_over = 0;
 
     if (pthread_mutex_trylock(&self->mutex) != 0)
         return;
     now_usec = (uint64_t) g_get_monotonic_time();
     is_late = now_usec > timer->late_usec;
     if (is_late)
-        do_tick(self, qd_thread_get_self(), now_usec);
-    n_over = self->n_over;
+        n_over = do_tick(self, qd_thread_get_self(), now_usec);
     pthread_mutex_unlock(&self->mutex);
     if (is_late && self->tick != NULL)
         self->tick(self->data, n_over, FALSE);
@@ -139,8 +136,7 @@ help(QdInterruptTimer *timer)
 void
 qd_interrupter_help(QdInterrupter *self)
 {
-    if (qd_thread_get_coarse_usec() > __atomic_load_n(&self->timer.late_usec, __ATOMIC_RELAXED))
-        help(&self->timer);
+    qd_interrupt_timer_help(&self->timer);
 }
 
 /* Under the mutex. */
@@ -183,10 +179,9 @@ interrupter_main(void *data)
         now_usec = (uint64_t) g_get_monotonic_time();
         if (now_usec < self->ticked_usec + QD_INTERRUPTER_TICK_USEC / 2) /* another thread has done this one */
             continue;
-        do_tick(self, NULL, now_usec);
+        n_over = do_tick(self, NULL, now_usec);
         if (self->tick == NULL || self->n_quiet > 0)
             continue;
-        n_over = self->n_over;
         is_any_stuck = self->is_any_stuck;
         self->is_any_stuck = FALSE;
         pthread_mutex_unlock(&self->mutex);
@@ -257,7 +252,7 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     watch->interrupt.timer = self != NULL && watch->may_help ? &self->timer : NULL;
     watch->thread = qd_thread_get_self();
     watch->n_ticks = watch->n_ticks_over = 0;
-    watch->is_busy = watch->is_awaited = FALSE;
+    watch->is_busy = FALSE;
     watch->tick_cpu_usec = 0;
     watch->balance = qd_memory_get_thread_balance();
     if (watch->memory != NULL)
@@ -291,7 +286,6 @@ qd_interrupter_end(QdInterrupter *self, QdWatch *watch)
         return;
 
     pthread_mutex_lock(&self->mutex);
-    watch->is_awaited = TRUE;
     while (watch->is_busy)
         pthread_cond_wait(&self->looked, &self->mutex);
     if (watch->previous != NULL)

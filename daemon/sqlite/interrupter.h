@@ -5,7 +5,7 @@
  * Place: room sqlite. SQLite's progress handler is called after so many operations, and one operation may take a second. The
  * thread ticks only while statements run. At each tick it makes those that are older than one look by themselves
  * (base/interrupt.h), and asks whether they are over. Such a one is ended by sqlite3_interrupt(). Where the thread waits for a
- * core, a tick is done by one that runs a statement.
+ * core, a tick is done by one that runs a statement or has had an event.
  * Invariant: sqlite3_interrupt() is called for a watch that is registered, and whose end waits: it never meets a later statement.
  */
 #pragma once
@@ -42,8 +42,7 @@ struct QdWatch {
     void (*tell)(void *data, uint64_t now_usec);
     QdMemoryUse *memory; /* (nullable): in which they are counted */
     QdThread *thread;    /* that runs them */
-    gboolean is_busy;    /* the interrupter's: one thread at a time looks at it */
-    gboolean is_awaited; /* the interrupter's: its end waits for that */
+    gboolean is_busy;    /* the interrupter's: one thread at a time looks at it, and its end waits for that */
     guint n_ticks;
     guint n_ticks_over;
     int64_t balance;        /* of memory: the thread's, when it began */
