@@ -18,7 +18,7 @@ import time
 
 import pytest
 
-from harness import NAME, PATH, BusError, Gio, GLib, SANITIZER, SLOWER, options, parameters, status_kib, wait_until
+from harness import MANAGER, NAME, PATH, BusError, Gio, GLib, SANITIZER, SLOWER, options, parameters, status_kib, wait_until
 from wire_client import RemoteError, encode_record, encode_row
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -30,7 +30,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 
 @pytest.fixture
 def store(make_bus):
-    bus = make_bus(limits={"transaction_ms": 3000})
+    bus = make_bus(limits={"transaction_ms": 3000, "query_timeout_ms": 0})
     bus.update(f"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {N_ROWS}) "
                "SELECT i AS id, hex(zeroblob(50)) AS x, i % 1000 AS y FROM n")
     bus.update("CREATE UNIQUE INDEX t_id ON t (id)")
@@ -170,10 +170,13 @@ def test_an_update_is_not_starved_by_transactions(store):
     clients = [start_hostile(store, i, 3, 0, "transactions") for i in range(2)]
     try:
         wait_until(lambda: len(store.queries()) >= 5, "transactions that wait")
-        for _ in range(2):
+        seconds = []
+        for _ in range(3):
             start = time.monotonic()
             store.update("INSERT INTO v VALUES(1)")
-            assert time.monotonic() - start < 3 + 3 * SLOWER
+            seconds.append(time.monotonic() - start)
+        # by the order of arrival each would wait for up to six transactions, 18 s; one may be late beside other load
+        assert sorted(seconds)[1] < 3 + 3 * SLOWER and max(seconds) < 3 + 9 * SLOWER
     finally:
         end_hostile(clients)
 
@@ -425,8 +428,8 @@ def test_parameters_of_prepare_are_charged(make_bus, options):
     bus.prepare(text, (b"x" * 700000,), **options).close()
 
 
-def ask_at_once(callers, n, method, signature, *arguments):
-    """The replies of n calls that are under way together, or their failures."""
+def send_at_once(callers, n, method, signature, *arguments):
+    """Begins n calls. The list gets their replies, or their failures, in wait_for_answers()."""
     answers = []
 
     def on_answer(source, result):
@@ -439,26 +442,38 @@ def ask_at_once(callers, n, method, signature, *arguments):
     for k in range(n):
         connection = callers[k % len(callers)].connection
         connection.call(NAME, PATH, NAME, method, body, None, Gio.DBusCallFlags.NONE, GLib.MAXINT, None, on_answer)
-    context = GLib.MainContext.default()
-    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], "all answers", 120)
     return answers
+
+
+def wait_for_answers(answers, n):
+    context = GLib.MainContext.default()
+    wait_until(lambda: (context.iteration(False), len(answers) == n)[1], f"{n} answers", 120)
+    return answers
+
+
+def ask_at_once(callers, n, *call):
+    return wait_for_answers(send_at_once(callers, n, *call), n)
 
 
 @pytest.mark.parametrize("n_callers", [1, 4])
 @pytest.mark.parametrize("method, text", [("Query", f"{ENDLESS} SELECT count(*), length(?1) FROM n"),
-                                          ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n LIMIT 1 OFFSET 100000000")])
+                                          ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n LIMIT 1 OFFSET 100000000000")])
 def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     """A message is kept until its call is answered. Without a limit the bus daemon's own holds, which is above the unit's."""
-    bus = make_bus(limits={"request_bytes_per_client": 4 * MIB, "request_bytes": 8 * MIB})
+    bus = make_bus(limits={"request_bytes_per_client": 4 * MIB, "request_bytes": 8 * MIB,
+                           "query_timeout_ms": 0, "update_timeout_ms": 0})
     bus.update("CREATE TABLE t(x)")
     callers = [bus.caller() for _ in range(n_callers)]  # all are one process
     for caller in callers:  # which the daemon knows from now on: a call of one that it does not know yet counts in all only
         caller.query("SELECT 1")
-    answers = ask_at_once(callers, 24, method, "(ssa{sv}a{sv})", "sql", text, parameters((b"x" * (MIB + 100000),)),
-                          options({"timeout_ms": 3000}))
-    refused = [text for text in answers if "LimitExceeded" in text]
-    assert len(refused) == 21 and all("request_bytes_per_client" in text for text in refused)
-    assert sum("Timeout" in text for text in answers) == 3
+    answers = send_at_once(callers, 24, method, "(ssa{sv}a{sv})", "sql", text, parameters((b"x" * (MIB + 100000),)),
+                           options({"timeout_ms": 0}))
+    refused = list(wait_for_answers(answers, 21))
+    assert all("LimitExceeded" in text and "request_bytes_per_client" in text for text in refused)
+    wait_until(lambda: len(bus.queries()) == 3, "the others to be there")
+    for query in bus.queries():
+        bus.call("CancelQuery", "(t)", query["id"], interface=MANAGER)
+    assert all("Cancelled" in text for text in wait_for_answers(answers, 24)[21:])
     assert bus.query("SELECT length(?1)", (b"x" * 3 * MIB,)) == [(3 * MIB,)]
     with pytest.raises(BusError) as error:
         bus.query("SELECT length(?1)", (b"x" * 5 * MIB,))
