@@ -61,6 +61,7 @@ thread_main(void *data)
     const Birth kept = { .func = birth->func, .data = birth->data, .error = take_memory() };
 
     birth->error = kept.error;
+    (void) qd_thread_get_self();
     sem_post(&birth->is_born);
     return kept.error == 0 ? kept.func(kept.data) : NULL;
 }
@@ -124,8 +125,9 @@ qd_thread_get_self(void)
     static _Thread_local QdThread self;
 
     if (self.tid == 0) {
-        self.tid = (pid_t) syscall(SYS_gettid);
+        self = (QdThread){ .tid = (pid_t) syscall(SYS_gettid), .is_batch = TRUE };
         (void) pthread_getcpuclockid(pthread_self(), &self.cpu_clock);
+        qd_thread_set_batch(&self, FALSE); /* its maker may be one, and a thread begins as its maker is */
     }
     return &self;
 }

@@ -121,6 +121,46 @@ test_batch(void)
     shared_clear(&shared);
 }
 
+static void *
+get_policy(void *data)
+{
+    return GINT_TO_POINTER(sched_getscheduler(0));
+}
+
+static void *
+get_policy_of_worker(void *data)
+{
+    (void) qd_thread_get_self();
+    return get_policy(data);
+}
+
+/* A batch job makes threads, by qd_thread_create() and without. */
+static void *
+make_threads(void *data)
+{
+    void *policies[2];
+    pthread_t threads[2];
+
+    qd_thread_set_batch(qd_thread_get_self(), TRUE);
+    g_assert_cmpint(sched_getscheduler(0), ==, SCHED_BATCH);
+    g_assert_cmpint(qd_thread_create(&threads[0], get_policy, NULL), ==, 0);
+    g_assert_cmpint(pthread_create(&threads[1], NULL, get_policy_of_worker, NULL), ==, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++) {
+        g_assert_cmpint(pthread_join(threads[i], &policies[i]), ==, 0);
+        g_assert_cmpint(GPOINTER_TO_INT(policies[i]), ==, SCHED_OTHER);
+    }
+    return NULL;
+}
+
+static void
+test_batch_makes_none(void)
+{
+    pthread_t maker;
+
+    g_assert_cmpint(qd_thread_create(&maker, make_threads, NULL), ==, 0);
+    g_assert_cmpint(pthread_join(maker, NULL), ==, 0);
+}
+
 static uint64_t
 read_mapped_bytes(void)
 {
@@ -183,6 +223,7 @@ main(int argc, char **argv)
     g_test_add_func("/base/thread/start", test_start);
     g_test_add_func("/base/thread/clock", test_clock);
     g_test_add_func("/base/thread/batch", test_batch);
+    g_test_add_func("/base/thread/batch-makes-none", test_batch_makes_none);
     g_test_add_func("/base/thread/no-memory", test_no_memory);
     return g_test_run();
 }
