@@ -457,7 +457,7 @@ def ask_at_once(callers, n, *call):
 
 @pytest.mark.parametrize("n_callers", [1, 4])
 @pytest.mark.parametrize("method, text", [("Query", f"{ENDLESS} SELECT count(*), length(?1) FROM n"),
-                                          ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n LIMIT 1 OFFSET 100000000000")])
+                                          ("Update", f"INSERT INTO t {ENDLESS} SELECT length(?1) FROM n WHERE i < 0")])
 def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     """A message is kept until its call is answered. Without a limit the bus daemon's own holds, which is above the unit's."""
     bus = make_bus(limits={"request_bytes_per_client": 4 * MIB, "request_bytes": 8 * MIB,
