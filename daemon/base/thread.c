@@ -61,7 +61,7 @@ thread_main(void *data)
     const Birth kept = { .func = birth->func, .data = birth->data, .error = take_memory() };
 
     birth->error = kept.error;
-    (void) qd_thread_get_self();
+    (void) qd_thread_get_self(); /* it is no batch job, also where its maker is one */
     sem_post(&birth->is_born);
     return kept.error == 0 ? kept.func(kept.data) : NULL;
 }
@@ -125,9 +125,9 @@ qd_thread_get_self(void)
     static _Thread_local QdThread self;
 
     if (self.tid == 0) {
-        self = (QdThread){ .tid = (pid_t) syscall(SYS_gettid), .is_batch = TRUE };
+        self = (QdThread){ .tid = (pid_t) syscall(SYS_gettid), .is_batch = sched_getscheduler(0) == SCHED_BATCH };
         (void) pthread_getcpuclockid(pthread_self(), &self.cpu_clock);
-        qd_thread_set_batch(&self, FALSE); /* its maker may be one, and a thread begins as its maker is */
+        qd_thread_set_batch(&self, FALSE); /* a thread begins as its maker is */
     }
     return &self;
 }
@@ -138,6 +138,7 @@ qd_thread_set_batch(QdThread *self, gboolean batch)
     SchedAttr attr = {
         .size = sizeof attr,
         .policy = batch ? SCHED_BATCH : SCHED_OTHER,
+        .nice = getpriority(PRIO_PROCESS, (id_t) self->tid), /* as it was: a unit may have Nice= */
         .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
     };
 

@@ -30,6 +30,7 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 
 @pytest.fixture
 def store(make_bus):
+    # beside other load the usual 30 s may end a statement that is to be there for the whole test
     bus = make_bus(limits={"transaction_ms": 3000, "query_timeout_ms": 0})
     bus.update(f"CREATE TABLE t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {N_ROWS}) "
                "SELECT i AS id, hex(zeroblob(50)) AS x, i % 1000 AS y FROM n")
@@ -170,13 +171,10 @@ def test_an_update_is_not_starved_by_transactions(store):
     clients = [start_hostile(store, i, 3, 0, "transactions") for i in range(2)]
     try:
         wait_until(lambda: len(store.queries()) >= 5, "transactions that wait")
-        seconds = []
-        for _ in range(3):
+        for _ in range(2):
             start = time.monotonic()
             store.update("INSERT INTO v VALUES(1)")
-            seconds.append(time.monotonic() - start)
-        # by the order of arrival each would wait for up to six transactions, 18 s; one may be late beside other load
-        assert sorted(seconds)[1] < 3 + 3 * SLOWER and max(seconds) < 3 + 9 * SLOWER
+            assert time.monotonic() - start < 3 + 3 * SLOWER
     finally:
         end_hostile(clients)
 

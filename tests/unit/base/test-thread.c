@@ -152,6 +152,30 @@ make_threads(void *data)
     return NULL;
 }
 
+static void *
+become_batch_and_nice(void *data)
+{
+    QdThread *self = qd_thread_get_self();
+
+    g_assert_cmpint(setpriority(PRIO_PROCESS, (id_t) self->tid, 5), ==, 0);
+    for (guint i = 0; i < 2; i++) {
+        qd_thread_set_batch(self, i == 0);
+        g_assert_cmpint(sched_getscheduler(0), ==, i == 0 ? SCHED_BATCH : SCHED_OTHER);
+        g_assert_cmpint(getpriority(PRIO_PROCESS, (id_t) self->tid), ==, 5);
+    }
+    return NULL;
+}
+
+/* An unprivileged process may not take it back. */
+static void
+test_batch_keeps_nice(void)
+{
+    pthread_t thread;
+
+    g_assert_cmpint(qd_thread_create(&thread, become_batch_and_nice, NULL), ==, 0);
+    g_assert_cmpint(pthread_join(thread, NULL), ==, 0);
+}
+
 static void
 test_batch_makes_none(void)
 {
@@ -223,6 +247,7 @@ main(int argc, char **argv)
     g_test_add_func("/base/thread/start", test_start);
     g_test_add_func("/base/thread/clock", test_clock);
     g_test_add_func("/base/thread/batch", test_batch);
+    g_test_add_func("/base/thread/batch-keeps-nice", test_batch_keeps_nice);
     g_test_add_func("/base/thread/batch-makes-none", test_batch_makes_none);
     g_test_add_func("/base/thread/no-memory", test_no_memory);
     return g_test_run();
