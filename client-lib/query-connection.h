@@ -158,6 +158,7 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
  *
  * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
+ * The way to the daemon by D-Bus does: the deadline passes since the application called.
  */
 QUERY_AVAILABLE_IN_0_1
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);

@@ -32,11 +32,19 @@ get_transport_name(QueryTransport transport)
 
 /* What an older daemon does not know: its answer to the first is BadParameter. */
 typedef enum Extent {
+    WITH_TIME,
     WITH_FETCH,
     WITH_WHOLE_RESULTS,
     WITH_DETAILS,
     WITH_NOTHING_NEW,
 } Extent;
+
+/* What is left out next; without @values there is no FETCH. */
+static Extent
+get_less(Extent extent, GVariant *values)
+{
+    return extent == WITH_TIME && values == NULL ? WITH_WHOLE_RESULTS : extent + 1;
+}
 
 /* (nullable): a{sv} of the values with which the statement may run at once. */
 static GVariant *
@@ -49,8 +57,9 @@ get_values(const QueryRequest *self)
 
 /* @values: (nullable) */
 static GVariant *
-build_prepare_arguments(const QueryCommand *command, QueryTransport transport, Extent extent, GVariant *values)
+build_prepare_arguments(const QueryRequest *self, QueryTransport transport, Extent extent, GVariant *values)
 {
+    const QueryCommand *command = self->command;
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
@@ -63,8 +72,10 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, E
         /* a channel is shared by all requests of its connection: a text must not leave a transaction open on it */
         g_variant_builder_add(&options, "{sv}", "text_transactions", g_variant_new_boolean(FALSE));
     }
-    if (extent <= WITH_FETCH)
+    if (extent <= WITH_FETCH && values != NULL)
         g_variant_builder_add(&options, "{sv}", "fetch", g_variant_new_boolean(TRUE));
+    if (extent <= WITH_TIME)
+        g_variant_builder_add(&options, "{sv}", "requested_usec", g_variant_new_uint64((guint64) self->requested_usec));
     if (command->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
     if (command->relaxed)
@@ -80,7 +91,7 @@ build_prepare_arguments(const QueryCommand *command, QueryTransport transport, E
     if (command->dataset != NULL)
         g_variant_builder_add(&options, "{sv}", "dataset", g_variant_new_string(command->dataset));
 
-    if (extent > WITH_FETCH)
+    if (extent > WITH_FETCH || values == NULL)
         return g_variant_new("(ssa{sv}a{sv})", command->language, command->text, NULL, &options);
     return g_variant_new("(ss@a{sv}a{sv})", command->language, command->text, values, &options);
 }
@@ -117,7 +128,7 @@ call_prepare(QueryRequest *self, QueryTransport transport, Extent extent, GVaria
     return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
-                                           .arguments = build_prepare_arguments(self->command, transport, extent, values),
+                                           .arguments = build_prepare_arguments(self, transport, extent, values),
                                            .reply_type = "(ha(ss)a{sv})",
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
                                            .fd = -1 },
@@ -136,14 +147,16 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     g_autoptr(GError) failure = NULL;
     QueryTransport transport = query_pool_get_transport(self->endpoint.pool);
     g_autoptr(GVariant) values = get_values(self);
-    Extent extent = values != NULL ? WITH_FETCH : WITH_WHOLE_RESULTS;
+    /* what is only prepared may be executed much later */
+    Extent extent = self->kind == QUERY_REQUEST_PREPARE ? WITH_WHOLE_RESULTS : WITH_TIME;
     gint32 handle;
 
     if (values != NULL)
         (void) g_variant_ref_sink(values);
     reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
-    while (++extent <= WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) {
+    while (extent < WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) {
         g_clear_error(&failure); /* perhaps an older daemon */
+        extent = get_less(extent, values);
         reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
     }
     if (reply == NULL) {

@@ -61,6 +61,7 @@ query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *c
                             .command = query_command_ref(command),
                             .parameters = parameters != NULL || row != NULL ? parameters : query_parameters_new(),
                             .row = row != NULL ? g_bytes_ref(row) : NULL,
+                            .requested_usec = g_get_monotonic_time(),
                             .channel = channel };
     (void) g_object_ref(endpoint.owner);
     if (channel != NULL && !query_channel_is_idle(channel))

@@ -15,6 +15,7 @@ read_value(sd_bus_message *message, const QdOption *option, QdCallOptions *optio
     union {
         const char *text;
         uint32_t number;
+        uint64_t large_number;
         int is_on;
     } basic;
 
@@ -28,6 +29,8 @@ read_value(sd_bus_message *message, const QdOption *option, QdCallOptions *optio
         value.text = basic.text;
     else if (type == 'u')
         value.number = basic.number;
+    else if (type == 't')
+        value.number = basic.large_number;
     else
         value.is_on = basic.is_on;
     return qd_option_set(option, options, &value, error);

@@ -33,6 +33,7 @@ struct QdCallPrivate {
     QdWriteItem item;
     GArray *write_statements; /* of QdWriteStatement */
     gboolean deferred;        /* by may_be_long(): it goes back into the queue */
+    uint64_t received_usec;   /* monotonic */
     uint64_t begun_usec;      /* monotonic: since when its deadline passes; 0: it has not waited for a slot */
     gboolean is_told;         /* the interrupter's */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
@@ -51,7 +52,8 @@ gboolean qd_call_tell(void *data, const GError *error);
 void qd_call_end(QdCall *call);
 /* Makes the task of a call for the workers' queue. */
 void qd_call_init_task(QdCall *call);
-/* Before it goes into the queue: from here on, and not while the store is opened, waiting counts for its deadline. */
+/* Before it goes into the queue: from here on, and not while the store is opened, waiting counts for its deadline. So does the time
+ * that it was under way, if its caller tells when it was requested. */
 void qd_call_begin_wait(QdCall *call);
 /* How long ago that was first. */
 uint64_t qd_call_get_spent_usec(const QdCall *call);

@@ -67,6 +67,7 @@ start_run_of(QdCall *call, const QdRunText *what, QdPolicy policy, GError **erro
     };
 
     timed.timeout_msec = options.timeout_msec;
+    timed.begun_usec = options.begun_usec;
     timed.is_executed = policy == QD_POLICY_READ;
     run = qd_run_new(context->pool, call->client, NULL, &timed, policy, &context->limits, error);
     if (run == NULL)
@@ -248,6 +249,16 @@ encode_parameters(const QdCall *call, QdShape *shape, GBytes **ret_row, GError *
     return *ret_row != NULL;
 }
 
+/* What counts for the deadline of the channel's first request. */
+static uint64_t
+get_first_spent_usec(const QdCall *call)
+{
+    const QdChannelOptions *options = &call->options.channel;
+    gboolean runs_at_once = options->fetches || qd_transport_is_pipe(options->transport);
+
+    return runs_at_once || options->requested_usec > 0 ? qd_call_get_spent_usec(call) : 0;
+}
+
 static void
 run_prepare(QdCall *call, GError **error)
 {
@@ -289,6 +300,7 @@ run_prepare(QdCall *call, GError **error)
     qd_call_describe_columns(call, &shape);
     describe_parameters(call, &shape);
     setup.channel.page_size = call->result.page_size;
+    setup.spent_usec = get_first_spent_usec(call);
     setup.text = statement->text;
     setup.n_text_bytes = strlen(statement->text);
     setup.parameters = row;
@@ -300,7 +312,8 @@ const QdCallClass qd_prepare_call = {
     .name = "Prepare",
     .options = QD_TAKES(TRANSPORT) | QD_TAKES(PAGE_SIZE) | QD_TAKES(ACCESS) | QD_TAKES(TIMEOUT) | QD_TAKES(MAX_ROWS) |
                QD_TAKES(MAX_BYTES) | QD_TAKES(RESULTS) | QD_TAKES(DURABILITY) | QD_TAKES(ERROR_DETAILS) | QD_TAKES(SCHEMA_DETAILS) |
-               QD_TAKES(WHOLE_RESULTS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(FETCH) | QD_TAKES(BASE) | QD_TAKES(DATASET),
+               QD_TAKES(WHOLE_RESULTS) | QD_TAKES(TEXT_TRANSACTIONS) | QD_TAKES(FETCH) | QD_TAKES(REQUESTED) | QD_TAKES(BASE) |
+               QD_TAKES(DATASET),
     .reads = TRUE,
     .obeys_access = TRUE,
     .run = run_prepare,

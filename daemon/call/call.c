@@ -14,6 +14,9 @@
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
 
+/* A call is no longer under way to the daemon. */
+#define WAY_MAX_USEC (60 * UINT64_C(1000000))
+
 static void
 statement_clear(gpointer data)
 {
@@ -65,6 +68,7 @@ qd_call_new(const QdCallClass *class, QdClient *client)
     call->result.page_rows = array_new(sizeof(uint32_t), NULL);
     call->result.messages = g_ptr_array_new_with_free_func(g_free);
     call->private = g_new0(struct QdCallPrivate, 1);
+    call->private->received_usec = (uint64_t) g_get_monotonic_time();
     return call;
 }
 
@@ -266,11 +270,23 @@ qd_call_get_spent_usec(const QdCall *call)
     return begun_usec > 0 ? (uint64_t) g_get_monotonic_time() - begun_usec : 0;
 }
 
+/* How long the call was under way. A time that cannot be is of another clock, as a container may have one. */
+static uint64_t
+get_way_usec(const QdCall *call)
+{
+    uint64_t requested_usec = call->options.channel.requested_usec;
+    uint64_t received_usec = call->private->received_usec;
+
+    if (requested_usec == 0 || requested_usec > received_usec || received_usec - requested_usec > WAY_MAX_USEC)
+        return 0;
+    return received_usec - requested_usec;
+}
+
 void
 qd_call_begin_wait(QdCall *call)
 {
     if (call->private->begun_usec == 0)
-        call->private->begun_usec = (uint64_t) g_get_monotonic_time();
+        call->private->begun_usec = (uint64_t) g_get_monotonic_time() - get_way_usec(call);
     qd_task_begin_wait(&call->private->task, qd_call_get_timeout_msec(call), call->private->begun_usec);
 }
 

@@ -58,13 +58,16 @@ QdRequest *
 qd_channel_add_request(QdChannel *self, uint8_t kind, uint32_t count, uint32_t serial, uint8_t *body, gsize n_bytes)
 {
     QdRequest *request = g_new(QdRequest, 1); /* glibc's malloc() takes it without a lock, calloc() does not */
+    uint64_t now_usec = (uint64_t) g_get_monotonic_time();
 
     *request = (QdRequest){ .kind = kind,
                             .count = count,
                             .serial = serial,
-                            .received_usec = (uint64_t) g_get_monotonic_time(),
+                            .received_usec = now_usec,
+                            .begun_usec = now_usec - self->first_spent_usec,
                             .body = body,
                             .n_bytes = n_bytes };
+    self->first_spent_usec = 0;
     g_queue_push_tail(&self->input.requests, request);
     self->input.n_request_bytes += n_bytes;
     self->input.n_live_bytes += n_bytes;

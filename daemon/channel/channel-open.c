@@ -45,6 +45,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->spin = (QwSpin){ 0 };
     channel->counters = (QdCounts){ 0 };
     channel->settings = 0;
+    channel->first_spent_usec = setup->spent_usec;
     channel->answered_usec = 0;
     channel->transaction = NULL;
     __atomic_store_n(&channel->transaction_due_usec, 0, __ATOMIC_RELAXED);

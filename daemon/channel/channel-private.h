@@ -78,7 +78,8 @@ typedef struct QdRequest {
     uint32_t count;
     uint32_t serial;
     uint64_t received_usec;
-    uint8_t *body; /* (owned) */
+    uint64_t begun_usec; /* since when its deadline passes: for the first one the call of Prepare counts */
+    uint8_t *body;       /* (owned) */
     gsize n_bytes;
     gsize n_charged; /* bytes */
     gboolean came_in_pieces;
@@ -243,6 +244,7 @@ struct QdChannel {
     QdStatement statement;
     QdCounts counters; /* of what its updates have done */
     QdSessionSettings settings;
+    uint64_t first_spent_usec; /* QdChannelSetup.spent_usec until the first request has come; 0 then */
     QdChannelInput input;
     QdChannelWork work;
     QdChannelWrites writes;

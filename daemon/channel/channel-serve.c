@@ -120,6 +120,12 @@ get_rest(void *data)
     return qd_workers_get_rest_usec(((QdChannel *) data)->context->workers);
 }
 
+static uint64_t
+get_query_timeout_msec(const QdChannel *self, const QdExecutionOptions *options)
+{
+    return qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, options->has_timeout, options->timeout_msec);
+}
+
 /* On a connection of the pool, or on that of the open transaction. */
 static QdRun *
 new_run(const QdChannel *self, const QdRunText *what, QdPolicy policy, GError **error)
@@ -196,9 +202,8 @@ serve_prepare(QdChannel *self, GError **error)
                         .is_executed = is_followed,
                         .base = options.base,
                         .dataset = options.dataset,
-                        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC,
-                                                                    options.execution.has_timeout,
-                                                                    options.execution.timeout_msec) };
+                        .timeout_msec = get_query_timeout_msec(self, &options.execution),
+                        .begun_usec = qd_channel_get_begun_usec(self) };
     run = new_run(self, &what, options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;
@@ -290,8 +295,7 @@ start_query(QdChannel *self, GError **error)
                        .is_executed = !statement->execution.access_write,
                        .settings = self->transaction == NULL ? self->settings : 0 };
     QdRunOptions options = {
-        .timeout_msec = qd_context_get_timeout_msec(self->context, QD_LIMIT_QUERY_TIMEOUT_MSEC, statement->execution.has_timeout,
-                                                    statement->execution.timeout_msec),
+        .timeout_msec = get_query_timeout_msec(self, &statement->execution),
         .begun_usec = qd_channel_get_begun_usec(self),
         .max_rows = statement->execution.max_rows,
         .max_bytes = statement->execution.max_bytes,
@@ -310,6 +314,7 @@ start_query(QdChannel *self, GError **error)
     };
 
     what.timeout_msec = options.timeout_msec;
+    what.begun_usec = options.begun_usec;
     if (self->work.prepared != NULL)
         options.generation = self->work.prepared_generation;
     self->work.run = self->work.prepared != NULL

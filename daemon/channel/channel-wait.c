@@ -31,14 +31,14 @@ get_timeout_msec(const QdChannel *self)
 
 /*
  * Each moment counts since the request came, and since the one before it on the channel was over. What it takes to free a run that
- * was put off counts, too. What PREPARE takes counts for the FETCH that came with it.
+ * was put off counts, too. What PREPARE takes counts for the FETCH that came with it, as does what the call of Prepare takes.
  */
 uint64_t
 qd_channel_get_begun_usec(const QdChannel *self)
 {
     const QdRequest *request = get_request(self);
 
-    return request != NULL ? MAX(request->received_usec, self->work.free_usec) : 0;
+    return request != NULL ? MAX(request->begun_usec, self->work.free_usec) : 0;
 }
 
 uint64_t

@@ -33,6 +33,7 @@ typedef struct QdCursorSetup {
 typedef struct QdChannelSetup {
     QdChannelOptions channel;
     QdExecutionOptions execution; /* of the statement */
+    uint64_t spent_usec;          /* of the deadline of the first request, before the channel was made */
     gboolean error_details;
     const char *base;    /* (nullable) */
     const char *dataset; /* (nullable) */

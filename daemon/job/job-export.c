@@ -55,8 +55,7 @@ run_export(QdCall *call, GError **error)
 {
     QdContext *context = call->private->context;
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
-    const QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base,
-                             call->options.dataset };
+    QdRunText what = { statement->language, statement->text, strlen(statement->text), call->options.base, call->options.dataset };
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
@@ -69,6 +68,8 @@ run_export(QdCall *call, GError **error)
 
     if (!check_writable(call, error) || !qd_call_check_format(call, error))
         return;
+    options.begun_usec = what.begun_usec = (uint64_t) g_get_monotonic_time();
+    what.timeout_msec = options.timeout_msec;
     run = qd_run_new(context->pool, call->client, NULL, &what, QD_POLICY_READ, &context->limits, error);
     if (run == NULL || !qd_run_bind_parameters(run, statement->parameters, error))
         return;

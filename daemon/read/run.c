@@ -175,6 +175,7 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
     QdMemoryUse memory = { .account = self->end.memory.account };
     QdWatch watch = { .memory = &memory };
+    uint64_t begun_usec = what->begun_usec > 0 ? what->begun_usec : (uint64_t) g_get_monotonic_time();
     gboolean ok;
 
     if (what->language == QD_LANGUAGE_SQL &&
@@ -183,8 +184,7 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 
     qd_evaluation_begin_watch(self->reader->connection, &watch);
     if (what->timeout_msec > 0)
-        qd_connection_set_compile_end(self->reader->connection, (uint64_t) g_get_monotonic_time() + 1000 * what->timeout_msec,
-                                      what->timeout_msec);
+        qd_connection_set_compile_end(self->reader->connection, begun_usec + 1000 * what->timeout_msec, what->timeout_msec);
     ok = (what->language == QD_LANGUAGE_SPARQL ? compile_sparql : compile_sql)(self, what, policy, error);
     qd_connection_set_compile_end(self->reader->connection, 0, 0);
     qd_evaluation_end_watch(self->reader->connection, &watch);

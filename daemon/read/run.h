@@ -86,6 +86,7 @@ typedef struct QdRunText {
     gboolean is_generated;      /* SQL of ours, which may be deeper than a client's */
     QdSessionSettings settings; /* of the session, which pragmas tell; 0 in a transaction, which has them */
     uint64_t timeout_msec;      /* to compile it; 0: none but the limit */
+    uint64_t begun_usec;        /* monotonic: since when that passes; 0: now */
     gboolean is_described;      /* its columns are asked for before it is stepped, and perhaps it never is */
     gboolean is_executed;       /* a query that is stepped at once: SPARQL begins its snapshot before it is planned */
 } QdRunText;

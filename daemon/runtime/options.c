@@ -119,6 +119,7 @@ static const QdOption option_table[] = {
     { "whole_results", 'b', QD_TAKES(WHOLE_RESULTS), AT(channel.whole_results) },
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },
     { "fetch", 'b', QD_TAKES(FETCH), AT(channel.fetches) },
+    { "requested_usec", 't', QD_TAKES(REQUESTED), AT(channel.requested_usec) },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), AT(media_type) },
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },
     { "table", 's', QD_TAKES(TABLE), .set = set_table },
@@ -231,6 +232,7 @@ qd_option_set(const QdOption *self, QdCallOptions *options, const QdOptionValue 
         *(char **) place = g_strdup(value->text);
         break;
     case 'u':
+    case 't':
         *(uint64_t *) place = value->number;
         break;
     case 'b':
@@ -249,7 +251,7 @@ qd_option_parse(const QdOption *self, QdCallOptions *options, const char *text, 
 {
     QdOptionValue value = { .text = text };
 
-    if (self->type == 'u') {
+    if (self->type == 'u' || self->type == 't') {
         guint64 number = 0;
 
         if (!g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &number, NULL))

@@ -27,6 +27,7 @@ typedef enum QdOptionId {
     QD_OPTION_WHOLE_RESULTS,
     QD_OPTION_TEXT_TRANSACTIONS,
     QD_OPTION_FETCH,
+    QD_OPTION_REQUESTED,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
@@ -76,6 +77,7 @@ typedef struct QdChannelOptions {
     gboolean whole_results;   /* the caller maps whole results */
     gboolean schema_details;  /* the caller reads flags of SCHEMA that readers of before refuse */
     gboolean fetches;         /* it runs at once, as if a FETCH had come */
+    uint64_t requested_usec;  /* monotonic: when the caller was asked for the statement; 0: not given */
 } QdChannelOptions;
 
 /* Import, Export, Dump, Restore. */
@@ -138,7 +140,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdCallOptions, qd_options_clear)
  */
 const QdOption *qd_option_find(const char *key, guint taken, uint64_t *seen, GError **error);
 const char *qd_option_get_key(const QdOption *self);
-/* Of D-Bus: 's', 'u', 'b', or 'a' for an array of texts. */
+/* Of D-Bus: 's', 'u', 't', 'b', or 'a' for an array of texts. */
 char qd_option_get_type(const QdOption *self);
 
 /* Sets what is copied of @value. Errors: BAD_PARAMETER. */

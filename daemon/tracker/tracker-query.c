@@ -103,6 +103,7 @@ open_channel(QdCall *call, const QdTrackerText *text, GError **error)
     QdCursorSetup cursor = { .fd = call->fd, .rdf_format = -1, .started = on_started, .data = call };
     QdShape shape;
     QdChannelSetup setup = { .channel = { .transport = QD_TRANSPORT_CURSOR, .page_size = QW_PAGE_SIZE_DEFAULT },
+                             .spent_usec = qd_call_get_spent_usec(call),
                              .dataset = text->dataset,
                              .text = text->text->str,
                              .n_text_bytes = text->text->len,

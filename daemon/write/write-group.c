@@ -88,7 +88,8 @@ run_item(QdWriter *self, QdWriteItem *item, GError **error)
 
     if (item->told == NULL) {
         qd_write_watch_begin(self, item, FALSE);
-        ok = qd_write_item_execute(item, self->connection, self->config.limits, error) && qd_write_watch_check(self, error);
+        ok = !qd_write_watch_get_stop(&self->watch, TRUE, error) && /* its time was over before its turn came */
+             qd_write_item_execute(item, self->connection, self->config.limits, error) && qd_write_watch_check(self, error);
         qd_write_watch_end(self);
         if (qd_connection_is_spoilt(self->connection))
             qd_write_rollback(self);

@@ -14,9 +14,11 @@
 #define TEXT "SELECT :a || ?2"
 
 /* Atomics, for the thread of GDBus. */
-static gint is_older_daemon;
+static const char *first_unknown; /* (nullable): an older daemon knows neither this option nor the later ones */
 static gint n_prepares;
 static gint n_prepares_fetch; /* with the option */
+static gint n_prepares_time;  /* with requested_usec */
+static gint64 asked_usec;     /* no request was made before */
 
 typedef struct Messages {
     QueryConnection *connection;
@@ -26,7 +28,7 @@ typedef struct Messages {
 
 /* Under a name that no daemon knows. */
 static GDBusMessage *
-rename_fetch(GDBusMessage *message, GVariant *body)
+rename_option(GDBusMessage *message, GVariant *body, const char *name)
 {
     g_autoptr(GVariant) language = g_variant_get_child_value(body, 0);
     g_autoptr(GVariant) text = g_variant_get_child_value(body, 1);
@@ -38,8 +40,8 @@ rename_fetch(GDBusMessage *message, GVariant *body)
 
     g_assert_no_error(error);
     g_variant_dict_init(&dict, options);
-    g_assert_true(g_variant_dict_remove(&dict, "fetch"));
-    g_variant_dict_insert(&dict, "fetch_of_later", "b", TRUE);
+    g_assert_true(g_variant_dict_remove(&dict, name));
+    g_variant_dict_insert(&dict, "option_of_later", "b", TRUE);
     g_dbus_message_set_body(copy, g_variant_new("(@s@s@a{sv}@a{sv})", language, text, values, g_variant_dict_end(&dict)));
     g_object_unref(message);
     return copy;
@@ -49,27 +51,44 @@ rename_fetch(GDBusMessage *message, GVariant *body)
 static GDBusMessage *
 on_message(GDBusConnection *bus, GDBusMessage *message, gboolean is_incoming, gpointer user_data)
 {
+    static const char *const names[] = { "fetch", "requested_usec", NULL }; /* in the order in which they came to be */
     g_autoptr(GVariant) options = NULL;
     GVariant *body = g_dbus_message_get_body(message);
+    const char *unknown = g_atomic_pointer_get(&first_unknown);
+    guint64 requested_usec;
+    gboolean is_unknown = FALSE;
 
     if (is_incoming || g_strcmp0(g_dbus_message_get_member(message), "Prepare") != 0)
         return message;
     g_atomic_int_inc(&n_prepares);
     options = g_variant_get_child_value(body, 3);
-    if (!g_variant_lookup(options, "fetch", "b", NULL))
-        return message;
-    g_atomic_int_inc(&n_prepares_fetch);
-    return g_atomic_int_get(&is_older_daemon) ? rename_fetch(message, body) : message;
+    if (g_variant_lookup(options, "fetch", "b", NULL))
+        g_atomic_int_inc(&n_prepares_fetch);
+    if (g_variant_lookup(options, "requested_usec", "t", &requested_usec)) {
+        g_atomic_int_inc(&n_prepares_time);
+        g_assert_cmpint((gint64) requested_usec, >=, asked_usec);
+        g_assert_cmpint((gint64) requested_usec, <=, g_get_monotonic_time());
+    }
+    for (guint i = 0; names[i] != NULL; i++) {
+        g_autoptr(GVariant) value = g_variant_lookup_value(options, names[i], NULL);
+
+        is_unknown = is_unknown || g_strcmp0(names[i], unknown) == 0;
+        if (is_unknown && value != NULL)
+            return rename_option(message, body, names[i]);
+    }
+    return message;
 }
 
 static void
-messages_watch(Messages *self, gboolean is_older)
+messages_watch(Messages *self, const char *unknown)
 {
     g_autoptr(GError) error = NULL;
 
-    g_atomic_int_set(&is_older_daemon, is_older);
+    g_atomic_pointer_set(&first_unknown, unknown);
     g_atomic_int_set(&n_prepares, 0);
     g_atomic_int_set(&n_prepares_fetch, 0);
+    g_atomic_int_set(&n_prepares_time, 0);
+    asked_usec = g_get_monotonic_time();
     self->connection = client_open();
     self->bus = query_bus_get_connection(query_connection_get_bus(self->connection), NULL, &error);
     g_assert_no_error(error);
@@ -103,26 +122,36 @@ test_runs_with_prepare(void)
 {
     Messages messages;
 
-    messages_watch(&messages, FALSE);
+    messages_watch(&messages, NULL);
     read_joined(messages.connection, "x7");
     read_joined(messages.connection, "x7"); /* on the channel */
     g_assert_cmpint(client_query_number(messages.connection, "SELECT 5"), ==, 5);
     g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, 1);
     g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_time), ==, 1);
+    messages_end(&messages);
+}
+
+/* @n, @n_fetch: how often Prepare is called, and with the option `fetch` */
+static void
+run_with_older_daemon(const char *unknown, gint n, gint n_fetch)
+{
+    Messages messages;
+
+    messages_watch(&messages, unknown);
+    read_joined(messages.connection, "x7");
+    read_joined(messages.connection, "x7");
+    g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, n);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, n_fetch);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_time), ==, 1);
     messages_end(&messages);
 }
 
 static void
 test_older_daemon(void)
 {
-    Messages messages;
-
-    messages_watch(&messages, TRUE);
-    read_joined(messages.connection, "x7");
-    read_joined(messages.connection, "x7");
-    g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, 2);
-    g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 1);
-    messages_end(&messages);
+    run_with_older_daemon("requested_usec", 2, 2);
+    run_with_older_daemon("fetch", 3, 2);
 }
 
 /* What cannot run yet, or must not run twice. */
@@ -134,19 +163,20 @@ test_only_queries(void)
     g_autoptr(QueryCursor) cursor = NULL;
     Messages messages;
 
-    messages_watch(&messages, FALSE);
+    messages_watch(&messages, NULL);
     client_execute(messages.connection, "CREATE TABLE once(x)");
     messages_end(&messages);
     g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 0);
 
-    messages_watch(&messages, FALSE);
+    messages_watch(&messages, NULL);
     statement = query_connection_prepare(messages.connection, QUERY_LANGUAGE_SQL, TEXT, NULL, &error);
     g_assert_no_error(error);
     g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, 0);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_time), ==, 0); /* it may be executed much later */
     g_clear_object(&statement);
     messages_end(&messages);
 
-    messages_watch(&messages, FALSE);
+    messages_watch(&messages, NULL);
     cursor = query_connection_query(messages.connection, QUERY_LANGUAGE_SQL, TEXT, g_variant_new_parsed("{'a': <'x'>}"), NULL,
                                     &error);
     g_assert_null(cursor);
@@ -163,7 +193,7 @@ test_fails(void)
     g_autoptr(GError) error = NULL;
     Messages messages;
 
-    messages_watch(&messages, FALSE);
+    messages_watch(&messages, NULL);
     g_assert_null(query_connection_query(messages.connection, QUERY_LANGUAGE_SQL, "SELECT abs(:i)",
                                          g_variant_new_parsed("{'i': <%x>}", G_MININT64), NULL, &error));
     g_assert_nonnull(error);

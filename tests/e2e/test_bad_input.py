@@ -282,12 +282,17 @@ def test_schema_change_before_returning(healthy):
         assert channel.fetch() == [(1, 7)]
 
 
+def export_nowhere(caller, sql):
+    with open(os.devnull, "wb") as stream:
+        caller.export(sql, "csv", stream.fileno(), timeout_ms=20)
+
+
 def test_compile_ends_with_the_deadline(healthy):
-    """60,000 constants, each compared with the others: a second of compiling, as a query, on a channel and as an update."""
+    """60,000 constants, each compared with the others: a second of compiling, as a query, on a channel, as an update, an export."""
     healthy.update("CREATE TABLE t (a)")
     sql = "SELECT CASE 1" + "".join(f" WHEN {i} THEN 'x{i}'" for i in range(30000)) + " END"
     for call in (lambda: healthy.query(sql, timeout_ms=20), lambda: healthy.prepare(sql, timeout_ms=20),
-                 lambda: healthy.update("INSERT INTO t(a) " + sql, timeout_ms=20)):
+                 lambda: healthy.update("INSERT INTO t(a) " + sql, timeout_ms=20), lambda: export_nowhere(healthy, sql)):
         with pytest.raises(BusError) as error:
             call()
         expect(error, "Timeout", "20 ms")

@@ -63,9 +63,9 @@ static void
 test_prepare(Fixture *self, gconstpointer data)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(QdCall) call = read_options(self, &qd_prepare_call, &error, "a{sv}", 7, "transport", "s", "pipe", "page_size", "u",
+    g_autoptr(QdCall) call = read_options(self, &qd_prepare_call, &error, "a{sv}", 8, "transport", "s", "pipe", "page_size", "u",
                                           1048576, "access", "s", "write", "timeout_ms", "u", 0, "max_rows", "u", 5, "max_bytes",
-                                          "u", UINT32_MAX, "durability", "s", "relaxed");
+                                          "u", UINT32_MAX, "durability", "s", "relaxed", "requested_usec", "t", UINT64_MAX);
 
     g_assert_no_error(error);
     g_assert_cmpint(call->options.channel.transport, ==, QD_TRANSPORT_PIPE);
@@ -76,6 +76,7 @@ test_prepare(Fixture *self, gconstpointer data)
     g_assert_cmpuint(call->options.execution.max_rows, ==, 5);
     g_assert_cmpuint(call->options.execution.max_bytes, ==, UINT32_MAX);
     g_assert_true(call->options.execution.relaxed_durability);
+    g_assert_cmpuint(call->options.channel.requested_usec, ==, UINT64_MAX);
 }
 
 static void
@@ -125,6 +126,8 @@ test_bad_values(Fixture *self, gconstpointer data)
         { &qd_update_call, "durability", "", "option 'durability' cannot be '', expected 'full' or 'relaxed'" },
         { &qd_import_call, "table", "", "option 'table' cannot be '', expected the name of a table" },
         { &qd_prepare_call, "page_size", "65536", "option 'page_size' has the type 'u'" },
+        { &qd_prepare_call, "requested_usec", "1", "option 'requested_usec' has the type 't'" },
+        { &qd_query_call, "requested_usec", "1", "this method has no option 'requested_usec'" },
         { &qd_query_call, "header", "1", "this method has no option 'header'" },
         { &qd_backup_call, "timeout_ms", "1", "this method has no option 'timeout_ms'" },
         { &qd_query_call, "Timeout_ms", "1", "unknown option 'Timeout_ms'" },
@@ -175,8 +178,9 @@ test_xml_table(Fixture *self, gconstpointer data)
 {
     static const QdCallClass *const classes[] = { &qd_prepare_call, &qd_query_call,   &qd_query_text_call, &qd_update_call,
                                                   &qd_batch_call,   &qd_explain_call, &qd_export_call,     &qd_import_call };
-    static const char *const options[] = { "transport s",  "page_size u", "access s", "timeout_ms u", "max_rows u", "max_bytes u",
-                                           "durability s", "analyze b",   "table s",  "create b",     "header b" };
+    static const char *const options[] = { "transport s", "page_size u", "access s",     "timeout_ms u",
+                                           "max_rows u",  "max_bytes u", "durability s", "analyze b",
+                                           "table s",     "create b",    "header b",     "requested_usec t" };
     g_autofree char *path = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "data", "org.queryd.Query1.xml", NULL);
     g_autofree char *xml = NULL;
 

@@ -44,6 +44,40 @@ test_opening_costs_nothing(EngineFixture *self, gconstpointer data)
     qd_call_free(call);
 }
 
+/* Its deadline has passed since the caller was asked, unless that is no time at which it can have been. */
+static void
+test_under_way(ChannelFixture *self, gconstpointer data)
+{
+    static const uint64_t SECOND = G_USEC_PER_SEC;
+    const struct {
+        uint64_t requested_usec;
+        uint64_t way_usec;
+    } cases[] = {
+        { 998 * SECOND, 2 * SECOND },
+        { 940 * SECOND, 60 * SECOND },
+        { 1000 * SECOND, 0 },
+        { 0, 0 },
+        { 940 * SECOND - 1, 0 },
+        { 1000 * SECOND + 1, 0 },
+        { 1, 0 },
+        { UINT64_MAX, 0 },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(QdCall) call = make_query(&self->engine, "SELECT 1 AS a", 600000);
+        uint64_t now = (uint64_t) g_get_monotonic_time();
+
+        call->private->context = &self->engine.engine->context;
+        call->private->received_usec = 1000 * SECOND;
+        call->options.channel.requested_usec = cases[i].requested_usec;
+        qd_call_init_task(call);
+        qd_call_begin_wait(call);
+        g_assert_cmpuint(call->private->begun_usec + cases[i].way_usec, >=, now);
+        g_assert_cmpuint(call->private->begun_usec + cases[i].way_usec, <=, (uint64_t) g_get_monotonic_time());
+        g_assert_cmpuint(call->private->task.due_usec, ==, call->private->begun_usec + 1000 * call->private->task.timeout_msec);
+    }
+}
+
 /* Turns, with all threads held --------------------------------------------------------------------------------------------- */
 
 /* Longer than a short query, before its only row. */
@@ -173,6 +207,7 @@ main(int argc, char **argv)
     ADD("wait/opening-costs-nothing", test_opening_costs_nothing);
 #define ADD_TURNS(path, func) \
     g_test_add("/call/call/turns/" path, ChannelFixture, NULL, channel_fixture_set_up, func, channel_fixture_tear_down)
+    ADD_TURNS("under-way", test_under_way);
     ADD_TURNS("order", test_turns);
     ADD_TURNS("late", test_late);
     ADD_TURNS("put-off", test_put_off);

@@ -126,6 +126,33 @@ test_prepare_counts(ChannelFixture *self, gconstpointer data)
     channel_peer_assert_last(peer, "E3");
 }
 
+/* What the call of Prepare took, and what it was under way, counts for the first request and for no other. */
+static void
+test_call_counts(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, FAR_MSEC);
+    const QdTask *task = &peer->channel->task;
+    const QdRequest *request;
+
+    peer->channel->first_spent_usec = 1000;
+    channel_fixture_use_up_slots(self);
+    channel_peer_fetch(peer, 1);
+    channel_fixture_settle(self);
+    request = g_queue_peek_head(&peer->channel->input.requests);
+    g_assert_cmpuint(task->due_usec, ==, request->received_usec - 1000 + 1000 * task->timeout_msec);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R1/3 E1");
+
+    channel_fixture_use_up_slots(self);
+    channel_peer_fetch(peer, 2);
+    channel_fixture_settle(self);
+    channel_peer_assert_due(peer);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "R2/3 E2");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -136,5 +163,6 @@ main(int argc, char **argv)
     ADD("clock-stops", test_clock_stops);
     ADD("slot-after-late-kick", test_slot_after_late_kick);
     ADD("prepare-counts", test_prepare_counts);
+    ADD("call-counts", test_call_counts);
     return g_test_run();
 }

@@ -234,6 +234,27 @@ test_deadline_counts_waiting(Fixture *self, gconstpointer data)
     assert_fails(self, QW_ERROR_TIMEOUT, "query took longer than its 600000 ms");
 }
 
+/* The statement that is compiled has waited for longer than its deadline. */
+static void
+test_deadline_of_compiling(Fixture *self, gconstpointer data)
+{
+    g_autoptr(GString) text = g_string_new("SELECT 1 IN (1");
+    QdRunText what = { .timeout_msec = 600000, .begun_usec = (uint64_t) g_get_monotonic_time() - 600000001 };
+
+    for (guint i = 0; i < 100; i++)
+        g_string_append(text, ", (SELECT a FROM t)");
+    g_string_append_c(text, ')');
+    what.text = text->str;
+    what.n_bytes = text->len;
+    g_assert_null(qd_run_new(self->pool, self->client, NULL, &what, QD_POLICY_READ, &self->store.limits, &self->error));
+    store_assert_error(self->error, QW_ERROR_TIMEOUT, "longer to compile than its 600000 ms");
+    g_clear_error(&self->error);
+
+    what.begun_usec = 0; /* now */
+    self->run = qd_run_new(self->pool, self->client, NULL, &what, QD_POLICY_READ, &self->store.limits, &self->error);
+    g_assert_no_error(self->error);
+}
+
 static void
 test_end_of_transaction(Fixture *self, gconstpointer data)
 {
@@ -524,6 +545,7 @@ main(int argc, char **argv)
     ADD("time/slice", test_slice);
     ADD("time/deadline-in-step", test_deadline_in_step);
     ADD("time/deadline-counts-waiting", test_deadline_counts_waiting);
+    ADD("time/deadline-of-compiling", test_deadline_of_compiling);
     ADD("time/end-of-transaction", test_end_of_transaction);
     ADD("time/age", test_age);
     ADD("memory", test_memory);
