@@ -26,7 +26,7 @@ FULL_TEXT = {
     "snippet": ("fts4", f"SELECT length(snippet(d, '', '', '', -1, 64)) FROM d WHERE d MATCH '{MANY}'"),
     "offsets": ("fts4", f"SELECT length(offsets(d)) FROM d WHERE d MATCH '{MANY}'"),
     "near": ("fts5", "SELECT count(*) FROM d('NEAR(" + " ".join(["a"] * 300) + ")')"),
-    "several": ("fts5", "SELECT count(*) FROM d('" + " AND ".join(["NEAR(" + " ".join(["a"] * 100) + ")"] * 3) + "')"),
+    "several": ("fts5", "SELECT count(*) FROM d('" + " AND ".join(["NEAR(" + " ".join(["a"] * 150) + ")"] * 3) + "')"),
 }
 
 
