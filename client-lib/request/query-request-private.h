@@ -35,7 +35,7 @@ struct QueryRequest {
     GBytes *row;  /* (nullable): the body of FETCH, instead of parameters, or that of BATCH */
     guint n_rows; /* of those, or statements; 0: one, or none when it is empty */
 
-    gint64 requested_usec; /* monotonic: its deadline passes since then, also while it is under way to the daemon */
+    gint64 requested_usec; /* monotonic, for Prepare: its deadline passes since then; 0: it had a channel */
 
     QueryRequestState state;
     QueryChannel *channel;

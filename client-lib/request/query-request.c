@@ -61,11 +61,12 @@ query_request_new(QueryEndpoint endpoint, QueryRequestKind kind, QueryCommand *c
                             .command = query_command_ref(command),
                             .parameters = parameters != NULL || row != NULL ? parameters : query_parameters_new(),
                             .row = row != NULL ? g_bytes_ref(row) : NULL,
-                            .requested_usec = g_get_monotonic_time(),
                             .channel = channel };
     (void) g_object_ref(endpoint.owner);
     if (channel != NULL && !query_channel_is_idle(channel))
         g_clear_pointer(&self->channel, query_channel_free);
+    if (self->channel == NULL)
+        self->requested_usec = g_get_monotonic_time();
     return self;
 }
 

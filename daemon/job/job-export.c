@@ -59,8 +59,7 @@ run_export(QdCall *call, GError **error)
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRun) run = NULL;
     QdRunOptions options = {
-        .timeout_msec = qd_context_get_timeout_msec(context, QD_LIMIT_QUERY_TIMEOUT_MSEC, call->options.execution.has_timeout,
-                                                    call->options.execution.timeout_msec),
+        .timeout_msec = qd_call_get_timeout_msec(call),
         .max_rows = call->options.execution.max_rows,
         .max_bytes = call->options.execution.max_bytes,
         .cancelled = &call->private->entry.cancelled,

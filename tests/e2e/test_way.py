@@ -71,7 +71,9 @@ def test_a_deadline_that_is_over_when_it_comes(store):
 
 @pytest.mark.parametrize("difference", [MINUTE_USEC, -2 * MINUTE_USEC, 2**63])
 def test_another_clock_counts_for_nothing(store, difference):
-    other = usec(max(now_usec() + difference, 1))
+    if now_usec() + difference < 1:
+        pytest.skip("the machine has started less than two minutes ago")
+    other = usec(now_usec() + difference)
     with store.prepare(QUERY, timeout_ms=1000, requested_usec=other) as channel:
         channel.send_fetch()
         assert end(channel) > 0.9
@@ -87,7 +89,7 @@ def test_what_the_client_waits_is_its_own(store):
 
 
 def test_what_prepare_takes_counts(store):
-    """30,000 constants, each compared with the others: a second of compiling. The deadline began anew after it."""
+    """20,000 constants, each compared with the others: a second of compiling. The deadline began anew after it."""
     text = "SELECT CASE i" + "".join(f" WHEN {i} THEN 'x{i}'" for i in range(20000)) + " END, max(i) FROM n"
     start = time.monotonic()
     store.explain("SELECT CASE 1" + text[len("SELECT CASE i"):text.index(", max(i)")])

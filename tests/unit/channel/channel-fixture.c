@@ -390,5 +390,5 @@ channel_peer_assert_due(const ChannelPeer *self)
     const QdRequest *request = g_queue_peek_head(&self->channel->input.requests);
 
     g_assert_cmpuint(task->queued_usec, >, 0);
-    g_assert_cmpuint(task->due_usec, ==, request->received_usec + 1000 * task->timeout_msec);
+    g_assert_cmpuint(task->due_usec, ==, request->begun_usec + 1000 * task->timeout_msec);
 }

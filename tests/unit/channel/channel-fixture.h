@@ -91,5 +91,5 @@ void channel_peer_hook_query(ChannelPeer *self, ChannelFunc func);
 void channel_peer_hook_update(ChannelPeer *self, ChannelFunc func);
 /* Waits until the time of its request, which waits in the queue, has come, and tells the workers. */
 void channel_peer_wait_until_late(ChannelPeer *self);
-/* Its request, which waits in the queue, is due as long after it came as its deadline is. */
+/* Its request, which waits in the queue, is due as long after its begin as its deadline is. */
 void channel_peer_assert_due(const ChannelPeer *self);

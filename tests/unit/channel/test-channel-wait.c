@@ -23,6 +23,21 @@ die_late(ChannelFixture *self, ChannelPeer *peer)
     channel_peer_assert(peer, "X1/Timeout X0/BadParameter EOF");
 }
 
+/* A FETCH waits until the client has its slots again. @spent_usec: of its deadline, when it comes. */
+static void
+fetch_after_waiting(ChannelFixture *self, ChannelPeer *peer, uint32_t serial, uint64_t spent_usec)
+{
+    const QdRequest *request;
+
+    channel_peer_fetch(peer, serial);
+    channel_fixture_settle(self);
+    request = g_queue_peek_head(&peer->channel->input.requests);
+    g_assert_cmpuint(request->begun_usec + spent_usec, ==, request->received_usec);
+    channel_peer_assert_due(peer);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+}
+
 /* The state of a channel in its slot of the table does not pass to the next one. */
 static void
 test_slot_is_clean(ChannelFixture *self, gconstpointer data)
@@ -68,11 +83,7 @@ test_clock_stops(ChannelFixture *self, gconstpointer data)
     g_assert_cmpuint(peer->channel->task.queued_usec, ==, 0);
 
     channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 16);
-    channel_peer_fetch(peer, 2);
-    channel_fixture_settle(self);
-    channel_peer_assert_due(peer);
-    channel_fixture_give_slots(self);
-    channel_fixture_settle(self);
+    fetch_after_waiting(self, peer, 2, 0);
     channel_peer_assert(peer, "R2/3 E2");
 }
 
@@ -131,25 +142,14 @@ static void
 test_call_counts(ChannelFixture *self, gconstpointer data)
 {
     g_autoptr(ChannelPeer) peer = channel_peer_open(self, QUERY, FAR_MSEC);
-    const QdTask *task = &peer->channel->task;
-    const QdRequest *request;
 
     peer->channel->first_spent_usec = 1000;
     channel_fixture_use_up_slots(self);
-    channel_peer_fetch(peer, 1);
-    channel_fixture_settle(self);
-    request = g_queue_peek_head(&peer->channel->input.requests);
-    g_assert_cmpuint(task->due_usec, ==, request->received_usec - 1000 + 1000 * task->timeout_msec);
-    channel_fixture_give_slots(self);
-    channel_fixture_settle(self);
+    fetch_after_waiting(self, peer, 1, 1000);
     channel_peer_assert(peer, "R1/3 E1");
 
     channel_fixture_use_up_slots(self);
-    channel_peer_fetch(peer, 2);
-    channel_fixture_settle(self);
-    channel_peer_assert_due(peer);
-    channel_fixture_give_slots(self);
-    channel_fixture_settle(self);
+    fetch_after_waiting(self, peer, 2, 0);
     channel_peer_assert(peer, "R2/3 E2");
 }
 
