@@ -17,7 +17,6 @@
 #define HASHED_BYTES 64          /* at each end of a text */
 /* Of statements kept by a connection that is not used. An INSERT of 60,000 rows of VALUES has 8 MB, and a client can send many. */
 #define KEPT_BYTES (4u << 20)
-#define ALL_OPTIMIZATIONS 0 /* a mask of SQLite's planner: what is switched off */
 
 void
 qd_compiled_drop_wrapped(QdCompiled *compiled)
@@ -89,26 +88,26 @@ hash_ends(const char *text, gsize n_bytes)
 }
 
 static gboolean
-is_compiled_from(const QdCompiled *self, const char *text, gsize n_bytes, QdPolicy policy, guint64 grants_id)
+is_compiled_from(const QdCompiled *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, guint64 grants_id)
 {
-    return self->n_text_bytes == n_bytes && self->policy == policy && self->grants_id == grants_id &&
-           memcmp(self->text, text, n_bytes) == 0;
+    return self->n_text_bytes == n_bytes && self->policy == policy && self->is_generated == is_generated &&
+           self->grants_id == grants_id && memcmp(self->text, text, n_bytes) == 0;
 }
 
 /* Its index, or as many as there are. What was used last is often asked for again: it is compared before anything is hashed. */
 static guint
-cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
+cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated)
 {
     guint n = self->statements.n;
     guint32 hash;
 
-    if (n > 0 && is_compiled_from(self->statements.items[n - 1], text, n_bytes, policy, self->guard.grants.id))
+    if (n > 0 && is_compiled_from(self->statements.items[n - 1], text, n_bytes, policy, is_generated, self->guard.grants.id))
         return n - 1;
     hash = hash_ends(text, n_bytes);
     for (guint i = n; i > 0; i--) {
         const QdCompiled *compiled = self->statements.items[i - 1];
 
-        if (compiled->text_hash == hash && is_compiled_from(compiled, text, n_bytes, policy, self->guard.grants.id))
+        if (compiled->text_hash == hash && is_compiled_from(compiled, text, n_bytes, policy, is_generated, self->guard.grants.id))
             return i - 1;
     }
     return n;
@@ -117,7 +116,7 @@ cache_find(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy p
 gboolean
 qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy)
 {
-    return cache_find(self, text, n_bytes, policy) < self->statements.n;
+    return cache_find(self, text, n_bytes, policy, FALSE) < self->statements.n;
 }
 
 /* @compiled: (transfer full) (nullable): it is out of the cache */
@@ -225,11 +224,9 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
     qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
-    if (!is_generated)
-        (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, ALL_OPTIMIZATIONS);
+    self->runs_generated = is_generated;
+    qd_connection_choose_optimizations(self);
     r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
-    if (!is_generated)
-        (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, QD_CONNECTION_OPTIMIZATIONS_OFF);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
@@ -302,7 +299,7 @@ vacuums(QdConnection *self, const QdCompiled *compiled)
         while (!found && qd_operation_next(&op, stmt) == SQLITE_ROW)
             found = qd_operation_is(&op, "Vacuum");
     (void) sqlite3_finalize(stmt);
-    self->guard.policy = policy;
+    (void) qd_connection_set_policy(self, policy);
     return found;
 }
 
@@ -329,7 +326,7 @@ check_grants(QdConnection *self, const QdCompiled *compiled, GError **error)
         return TRUE;
     policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
     ok = qd_grants_check_program(&self->guard.grants, self->db, statement, error);
-    self->guard.policy = policy;
+    (void) qd_connection_set_policy(self, policy);
     return ok;
 }
 
@@ -425,7 +422,7 @@ add_program_reads(QdConnection *self, const QdCompiled *compiled, GPtrArray *tab
         return TRUE;
     policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
     r = qd_opened_tables_add(self->db, statement, tables);
-    self->guard.policy = policy;
+    (void) qd_connection_set_policy(self, policy);
     if (r != SQLITE_OK)
         qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
     return r == SQLITE_OK;
@@ -470,11 +467,15 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
     guint index;
 
     qd_schema_watch_follow(&self->schema, FALSE);
-    index = cache_find(self, text, n_bytes, policy);
+    index = cache_find(self, text, n_bytes, policy, is_generated);
     compiled = index < self->statements.n ? self->statements.items[index] : NULL;
+    /* SQLite compiles a statement again when it runs, but shows the program that it has */
+    if (compiled != NULL && sqlite3_stmt_isexplain(compiled->stmt))
+        qd_schema_watch_follow(&self->schema, TRUE);
     if (compiled != NULL && compiled->schema_clock == self->schema.clock) {
         qw_recent_use(&self->statements, index);
-        self->guard.policy = policy;
+        self->runs_generated = is_generated;
+        (void) qd_connection_set_policy(self, policy);
         qd_guard_forget_denial(&self->guard);
         return compiled;
     }
@@ -540,11 +541,12 @@ qd_connection_compile_generated(QdConnection *self, const char *text, const QdLi
 sqlite3_stmt *
 qd_connection_prepare(QdConnection *self, const char *text, QdPolicy policy, gboolean is_generated, const QdLimits *limits)
 {
+    gboolean runs_generated = self->runs_generated;
     sqlite3_stmt *stmt = NULL;
     const char *tail;
+    int r = prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, is_generated, limits, &stmt, &tail, NULL);
 
-    if (prepare_within_budget(self, text, strlen(text), policy, GENERATED_DEPTH_MAX, is_generated, limits, &stmt, &tail, NULL) !=
-        SQLITE_OK)
-        return NULL;
-    return stmt;
+    self->runs_generated = runs_generated;
+    qd_connection_choose_optimizations(self);
+    return r == SQLITE_OK ? stmt : NULL;
 }

@@ -11,11 +11,6 @@
 #include "daemon/sqlite/connection.h"
 
 #define QD_CONNECTION_MAX_STATEMENTS 128 /* docs/decisions/sqlite-settings.md */
-/*
- * A mask of SQLite's optimizations: Bloom filters, each of which is filled by a scan of a whole table. In what is made from SPARQL
- * that takes long for the few rows of a look-up. A client's SQL has them, as in SQLite.
- */
-#define QD_CONNECTION_OPTIMIZATIONS_OFF 0x80000
 
 typedef enum QdCommand {
     BEGIN_READ,
@@ -34,6 +29,8 @@ struct QdConnection {
     QwRecent statements; /* of QdCompiled */
     void *statement_items[QD_CONNECTION_MAX_STATEMENTS];
     gsize n_statement_bytes;
+    int optimizations_off;                    /* a mask of SQLite's planner */
+    gboolean runs_generated;                  /* the statement that was asked for last is made from SPARQL */
     sqlite3_stmt *transaction[QD_N_COMMANDS]; /* from the first use on */
     QdSchemaWatch schema;
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */
@@ -48,3 +45,5 @@ struct QdConnection {
 };
 
 void qd_connection_drop_statements(QdConnection *self);
+/* For what is compiled from now on, within a step, too: the statement that runs next, as the policy and @runs_generated tell it. */
+void qd_connection_choose_optimizations(QdConnection *self);

@@ -23,6 +23,11 @@
 #define WRITER_CACHE_BYTES 4194304
 #define LOG_MAP_MAX_BYTES ((sizeof(void *) > 4 ? 64 : 4) * UINT64_C(1048576)) /* address space of each connection */
 #define BUSY_TIMEOUT_MSEC 5000
+/*
+ * Of SQLITE_TESTCTRL_OPTIMIZATIONS. A scan of a whole table fills a Bloom filter. In what is made from SPARQL that takes long for
+ * the few rows of a look-up. A client's SQL has them, as in SQLite.
+ */
+#define BLOOM_FILTERS 0x80000
 
 static const char *const command_texts[QD_N_COMMANDS] = {
     [BEGIN_READ] = "BEGIN",           [BEGIN_WRITE] = "BEGIN IMMEDIATE", [COMMIT] = "COMMIT",
@@ -105,7 +110,7 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
-    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, QD_CONNECTION_OPTIMIZATIONS_OFF);
+    qd_connection_choose_optimizations(self);
     (void) sqlite3_extended_result_codes(self->db, 1);
     return TRUE;
 }
@@ -269,7 +274,19 @@ qd_connection_set_policy(QdConnection *self, QdPolicy policy)
     QdPolicy before = self->guard.policy;
 
     self->guard.policy = policy;
+    qd_connection_choose_optimizations(self);
     return before;
+}
+
+void
+qd_connection_choose_optimizations(QdConnection *self)
+{
+    int off = self->guard.policy == QD_POLICY_INTERNAL || self->runs_generated ? BLOOM_FILTERS : 0;
+
+    if (off == self->optimizations_off)
+        return;
+    self->optimizations_off = off;
+    (void) sqlite3_test_control(SQLITE_TESTCTRL_OPTIMIZATIONS, self->db, off);
 }
 
 gpointer
@@ -290,12 +307,10 @@ qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer ob
 gboolean
 qd_connection_execute(QdConnection *self, const char *sql, GError **error)
 {
-    QdPolicy policy = self->guard.policy;
-    int r;
+    QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
+    int r = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
 
-    self->guard.policy = QD_POLICY_INTERNAL;
-    r = sqlite3_exec(self->db, sql, NULL, NULL, NULL);
-    self->guard.policy = policy;
+    (void) qd_connection_set_policy(self, policy);
     if (r != SQLITE_OK) {
         qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
         return FALSE;

@@ -144,7 +144,7 @@ void qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64
 QdCompiled *qd_connection_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, const QdLimits *limits,
                                   GError **error);
 
-/* Whether it is in the cache: to compile it takes no time, but after a change of the schema. */
+/* Whether a client's statement is in the cache: to compile it takes no time, but after a change of the schema. */
 gboolean qd_connection_has_compiled(const QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy);
 
 /* The same for a query that we wrote, which may nest as deep as SQLite takes. */

@@ -244,6 +244,79 @@ test_recompiled_by_sqlite(StoreFixture *self, gconstpointer data)
     (void) sqlite3_reset(compiled->stmt);
 }
 
+static int
+count_filter_looks(sqlite3_stmt *stmt)
+{
+    return sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_FILTER_HIT, 1) + sqlite3_stmt_status(stmt, SQLITE_STMTSTATUS_FILTER_MISS, 1);
+}
+
+#define JOIN "SELECT count(*) FROM many JOIN few ON few.a = many.a WHERE few.b > 1"
+
+/* How often a row was looked for in a Bloom filter. */
+static int
+join(StoreFixture *self, gboolean is_generated)
+{
+    g_autoptr(GError) error = NULL;
+    QdCompiled *compiled = is_generated ? qd_connection_compile_generated(self->writer, JOIN, &self->limits, &error)
+                                        : store_compile(self, self->writer, JOIN, QD_POLICY_READ, &error);
+    int n;
+
+    g_assert_no_error(error);
+    g_assert_cmpint(sqlite3_step(compiled->stmt), ==, SQLITE_ROW);
+    n = count_filter_looks(compiled->stmt);
+    (void) sqlite3_reset(compiled->stmt);
+    return n;
+}
+
+static void
+assert_bloom_filter(StoreFixture *self, gboolean is_generated)
+{
+    g_assert_cmpint(join(self, is_generated) > 0, ==, !is_generated);
+    store_execute(self->writer, "DROP TABLE IF EXISTS another; CREATE TABLE another(a)");
+    (void) store_get_int64(self->writer, "SELECT value FROM queryd_meta"); /* one of ours in between */
+    g_assert_cmpint(join(self, is_generated) > 0, ==, !is_generated);
+    g_assert_cmpint(join(self, is_generated) > 0, ==, !is_generated);
+}
+
+/* Whichever statement ran before it: a client's SQL has what SQLite's planner gives, SQL that is made from SPARQL has no filter. */
+static void
+test_recompiled_with_its_optimizations(StoreFixture *self, gconstpointer data)
+{
+    store_execute(self->writer,
+                  "CREATE TABLE few(a INTEGER PRIMARY KEY, b); CREATE TABLE many(a);"
+                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<100) INSERT INTO few SELECT i, i FROM n;"
+                  "WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<9000) INSERT INTO many SELECT i%150 FROM n; ANALYZE");
+    for (int i = 0; i < 2; i++) {
+        assert_bloom_filter(self, FALSE);
+        assert_bloom_filter(self, TRUE);
+    }
+}
+
+/* SQLite's own EXPLAIN shows the program that it has, and looks at no schema. */
+static void
+test_shown_program_is_of_the_schema(StoreFixture *self, gconstpointer data)
+{
+    QdConnectionInfo info = qd_database_get_info(self->database);
+    g_autoptr(QdConnection) reader = NULL;
+    g_autoptr(GError) error = NULL;
+    static const char *const details[] = { "SCAN t", "SEARCH t USING COVERING INDEX i (a=?)" };
+
+    info.schema_generation = NULL;
+    reader = qd_connection_open(&info, QD_CONNECTION_READER, &self->limits, &error);
+    g_assert_no_error(error);
+    store_execute(self->writer, "CREATE TABLE t(a)");
+    for (guint i = 0; i < G_N_ELEMENTS(details); i++) {
+        QdCompiled *compiled = store_compile(self, reader, "EXPLAIN QUERY PLAN SELECT a FROM t WHERE a=1", QD_POLICY_READ, &error);
+
+        g_assert_no_error(error);
+        g_assert_cmpint(sqlite3_step(compiled->stmt), ==, SQLITE_ROW);
+        g_assert_cmpstr((const char *) sqlite3_column_text(compiled->stmt, 3), ==, details[i]);
+        (void) sqlite3_reset(compiled->stmt);
+        if (i == 0)
+            store_execute(self->writer, "CREATE INDEX i ON t(a)");
+    }
+}
+
 /* A trigger that comes after a cached statement is found when SQLite recompiles it. */
 static void
 test_recompiled_is_guarded(StoreFixture *self, gconstpointer data)
@@ -329,6 +402,8 @@ main(int argc, char **argv)
     ADD("cache-is-by-policy", test_cache_is_by_policy);
     ADD("cache-is-bounded", test_cache_is_bounded);
     ADD("recompiled-by-sqlite", test_recompiled_by_sqlite);
+    ADD("recompiled-with-its-optimizations", test_recompiled_with_its_optimizations);
+    ADD("shown-program-is-of-the-schema", test_shown_program_is_of_the_schema);
     ADD("recompiled-is-guarded", test_recompiled_is_guarded);
     ADD("syntax-error-beside-a-stale-schema", test_syntax_error_beside_a_stale_schema);
     ADD("odd-path", test_odd_path);
