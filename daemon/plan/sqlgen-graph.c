@@ -5,6 +5,8 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
+#define SKEW 4 /* values that occur often are looked up often: their quads are more than the average */
+
 /* ?1,?2,… */
 static QdSql
 write_list(QdGenerator *self, const QdTerm **terms, guint n_terms)
@@ -78,11 +80,13 @@ default_condition(QdGenerator *self, const QdTableName *table, QdSql g)
                                   qd_sql_column(self->arena, table, "o", QD_SQL_NODE), list, g)));
 }
 
-QdSql
-qd_generate_graph_condition(QdGenerator *self, const QdTableName *table)
+/* @is_apart: what says that a graph is a named one does not lead to the index of these. */
+static QdSql
+write_graph_condition(QdGenerator *self, const QdTableName *table, gboolean is_apart)
 {
     const QdDatasetClause *clause = self->dataset->clause;
     QdSql g = qd_sql_column(self->arena, table, "g", QD_SQL_COLUMN);
+    QdSql is_named = qd_sql_make(self->arena, is_apart ? "+@<>0" : "@<>0", g);
 
     switch (self->graph.kind) {
     case QD_NODE_NONE:
@@ -90,13 +94,25 @@ qd_generate_graph_condition(QdGenerator *self, const QdTableName *table)
     case QD_NODE_TERM:
         if (clause != NULL && !clause->names_all && !has_named(clause, self->graph.term))
             return qd_sql_text("0");
-        return qd_sql_make(self->arena, "@=@ AND @<>0", g, qd_generator_put_term(self, self->graph.term), g);
+        return qd_sql_make(self->arena, "@=@ AND @", g, qd_generator_put_term(self, self->graph.term), is_named);
     case QD_NODE_VARIABLE:
         if (clause != NULL && !clause->names_all)
-            return qd_sql_make(self->arena, "@ IN (@) AND @<>0", g, write_list(self, clause->named, clause->n_named), g);
-        return qd_sql_make(self->arena, "@<>0", g);
+            return qd_sql_make(self->arena, "@ IN (@) AND @", g, write_list(self, clause->named, clause->n_named), is_named);
+        return is_named;
     }
     return qd_sql_text("1");
+}
+
+QdSql
+qd_generate_graph_condition(QdGenerator *self, const QdTableName *table)
+{
+    return write_graph_condition(self, table, FALSE);
+}
+
+QdSql
+qd_generate_graph_condition_apart(QdGenerator *self, const QdTableName *table)
+{
+    return write_graph_condition(self, table, TRUE);
 }
 
 /* A quad of the active graph as a relation of one table. */
@@ -140,8 +156,50 @@ match_node(QdGenerator *self, QdRelation *relation, QdSql sql, const QdNode *nod
         (void) qd_relation_add_stored(self, relation, node->variable, sql);
 }
 
+/* --- which index ------------------------------------------------------------------------------------------------------ */
+
+static gboolean
+is_known(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
+{
+    return node->kind == QD_NODE_TERM ||
+           (node->kind == QD_NODE_VARIABLE && ((bound != NULL && qd_variable_set_has(bound, node->variable)) ||
+                                               qd_generator_find_parameter(self, node->variable).text != NULL));
+}
+
+/* About how many quads of all graphs are read for a value of the object, or for all of them. */
+static guint64
+estimate_read(QdGenerator *self, const QdTriple *triple, gboolean knows_object, guint64 cap)
+{
+    const QdTerm *predicate = triple->p.kind == QD_NODE_TERM ? triple->p.term : NULL;
+    QdPredicateStatistics statistics = { 0 };
+
+    if (triple->o.kind == QD_NODE_TERM)
+        return self->catalog->count_quads(self->catalog->data, NULL, predicate, triple->o.term, cap);
+    if (predicate == NULL)
+        return knows_object ? 1 : cap;
+    (void) self->catalog->get_predicate(self->catalog->data, predicate, &statistics);
+    return knows_object ? statistics.n_quads / MAX(1, statistics.n_objects) : statistics.n_quads;
+}
+
+/* Whether another index than that of named graphs is better read. SQLite believes of the latter that it is small. */
+static gboolean
+reads_across_graphs(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
+{
+    gboolean knows_object = is_known(self, &triple->o, bound);
+    guint64 n_in_graph;
+
+    if (self->graph.kind == QD_NODE_NONE)
+        return FALSE;
+    if (!is_known(self, &self->graph, bound))
+        return knows_object || is_known(self, &triple->p, bound) || is_known(self, &triple->s, bound);
+    if (self->catalog == NULL || self->catalog->count_graph == NULL || is_known(self, &triple->s, bound))
+        return FALSE;
+    n_in_graph = self->catalog->count_graph(self->catalog->data, self->graph.kind == QD_NODE_TERM ? self->graph.term : NULL);
+    return SKEW * estimate_read(self, triple, knows_object, n_in_graph + 1) <= n_in_graph;
+}
+
 QdRelation *
-qd_generate_triple(QdGenerator *self, const QdTriple *triple)
+qd_generate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
     QdRelation *relation = generate_quad(self);
     const QdTableName *table = &relation->tables[0].name;
@@ -149,7 +207,7 @@ qd_generate_triple(QdGenerator *self, const QdTriple *triple)
     match_node(self, relation, qd_sql_column(self->arena, table, "s", QD_SQL_NODE), &triple->s);
     match_node(self, relation, qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE), &triple->p);
     match_node(self, relation, qd_sql_column(self->arena, table, "o", QD_SQL_NODE), &triple->o);
-    qd_relation_add_where(self, relation, qd_generate_graph_condition(self, table));
+    qd_relation_add_where(self, relation, write_graph_condition(self, table, reads_across_graphs(self, triple, bound)));
     return relation;
 }
 

@@ -30,7 +30,7 @@ generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_o
 {
     guint predicate = qd_ast_add_variable(self->ast, NULL);
     QdTriple triple = { .s = *s, .p = { .kind = QD_NODE_VARIABLE, .variable = predicate }, .o = *o };
-    QdRelation *relation = qd_generate_triple(self, &triple);
+    QdRelation *relation = qd_generate_triple(self, &triple, NULL);
 
     if (list.text != NULL && is_other)
         qd_relation_add_where(self, relation,

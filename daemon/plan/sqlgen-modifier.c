@@ -314,7 +314,7 @@ slice_per_graph(QdGenerator *self, QdRelation *relation, const Modifiers *modifi
     relation = qd_relation_copy(self, relation);
     (void) qd_relation_add(self, relation, number,
                            qd_sql_make(self->arena, "row_number() OVER (PARTITION BY @ @)", graph->sql, order));
-    sliced = qd_relation_seal(self, relation, QD_SEAL_PLAIN);
+    sliced = qd_relation_seal(self, relation, QD_SEAL_TABLE);
     row = qd_relation_find(sliced, number)->sql;
     offset = qd_sql_text(qd_arena_printf(self->arena, "%" G_GUINT64_FORMAT, modifiers->offset));
     qd_relation_add_where(self, sliced, qd_sql_make(self->arena, "@>@", row, offset));

@@ -52,9 +52,11 @@ write_constant_seed(QdGenerator *self, QdSql sql)
 static QdSql
 write_is_node(QdGenerator *self, QdSql node, QdSql graph)
 {
-    QdSql condition = qd_generate_graph_condition(self, &(QdTableName){ "z", NULL });
-    QdSql subject = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.s=@ AND @@", node, condition, graph);
-    QdSql object = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.o=@ AND @@", node, condition, graph);
+    const QdTableName z = { "z", NULL };
+    QdSql subject = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.s=@ AND @@", node,
+                                qd_generate_graph_condition(self, &z), graph);
+    QdSql object = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.o=@ AND @@", node,
+                               qd_generate_graph_condition_apart(self, &z), graph);
 
     return qd_sql_make(self->arena, "@ OR @", qd_sql_exists(self->arena, QD_SQL_NONE, subject),
                        qd_sql_exists(self->arena, QD_SQL_NONE, object));
@@ -118,28 +120,36 @@ write_closure(QdGenerator *self, const Closure *closure, const QdTable *table)
                        name, same, where);
 }
 
+/* The graph that is searched where it is the same for each seed; none: it is a variable, or the dataset merges several. */
+static QdSql
+write_searched_graph(QdGenerator *self)
+{
+    const QdTerm *graph = self->graph.kind == QD_NODE_TERM ? self->graph.term : self->dataset->with;
+
+    if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        return QD_SQL_NONE;
+    return graph != NULL ? qd_generator_put_term(self, graph) : qd_sql_text("0");
+}
+
 /*
- * @to (nullable): the end that is searched for, of which the other parts of a join may ask something.
+ * @to (nullable): the end that is searched for, of which the other parts of a join may ask something. @graph: may be none
  *
  * A repetition of links in one graph is searched breadth first, a set for each seed (daemon/functions/closure/closure.h): the
  * arguments after the seed. None: of anything else.
  */
 static QdSql
-write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object, const QdNode *to)
+write_search_from(QdGenerator *self, QdPathKind kind, const QdPath *inner, gboolean from_object, const QdNode *to, QdSql graph)
 {
     static const char *const kinds[] = {
         [QD_PATH_ZERO_OR_MORE] = "'*'", [QD_PATH_ONE_OR_MORE] = "'+'", [QD_PATH_ZERO_OR_ONE] = "'?'"
     };
     g_auto(QdSqlBuilder) links = qd_sql_builder_new(self->arena);
-    const QdTerm *graph = self->graph.kind == QD_NODE_TERM ? self->graph.term : self->dataset->with;
 
-    if (self->dataset->clause != NULL || self->graph.kind == QD_NODE_VARIABLE ||
-        !qd_path_append_links(self, inner, from_object, &links))
+    if (graph.text == NULL || !qd_path_append_links(self, inner, from_object, &links))
         return QD_SQL_NONE;
     if (to != NULL && to->kind == QD_NODE_VARIABLE && kind != QD_PATH_ZERO_OR_ONE)
         qd_path_append_conditions(self, to->variable, &links);
-    return qd_sql_make(self->arena, ",queryd_steps(@@),@", qd_sql_text(kinds[kind]), qd_sql_finish(&links),
-                       graph != NULL ? qd_generator_put_term(self, graph) : qd_sql_text("0"));
+    return qd_sql_make(self->arena, ",queryd_steps(@@),@", qd_sql_text(kinds[kind]), qd_sql_finish(&links), graph);
 }
 
 static gboolean
@@ -153,25 +163,33 @@ has_sequence(const QdPath *path)
 }
 
 /* What is read of a search from each seed. */
-static const char *const search_pairs = "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
-static const char *const search_circles = "SELECT n.n,c.node FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c WHERE c.node=n.n";
-static const char *const search_counts = "SELECT n.n,c.n_nodes FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
+static const char *const search_pairs = "SELECT n.n,c.node@ FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
+static const char *const search_circles = "SELECT n.n,c.node@ FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c WHERE c.node=n.n";
+static const char *const search_counts = "SELECT n.n,c.n_nodes@ FROM (@) AS n CROSS JOIN queryd_closure(n.n@) AS c";
 
 /* The same for all seeds. */
 static QdSql
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object, const char *format)
 {
-    QdSql search = write_search_from(self, closure->kind, inner, from_object, closure->to);
+    gboolean has_graph = closure->graph.text != NULL; /* each seed tells its own */
+    QdSql g = qd_sql_text(has_graph ? ",n.g" : "");
+    QdSql search = write_search_from(self, closure->kind, inner, from_object, closure->to,
+                                     has_graph ? qd_sql_text("n.g") : write_searched_graph(self));
     QdSql seeds = closure->seeds;
 
     if (search.text == NULL)
         return QD_SQL_NONE;
     /* the start of each step; where that takes a join, any node may be one */
     if (seeds.text == NULL && closure->kind == QD_PATH_ONE_OR_MORE && !has_sequence(inner))
-        seeds = qd_relation_write_list(self, closure->step, "SELECT DISTINCT",
-                                       qd_sql_make(self->arena, "@ AS n", qd_relation_find(closure->step, closure->x)->sql),
-                                       QD_SQL_NONE);
-    return qd_sql_make(self->arena, format, seeds.text != NULL ? seeds : write_nodes(self), search);
+        seeds = qd_relation_write_list(
+            self, closure->step, "SELECT DISTINCT",
+            qd_sql_make(self->arena, "@ AS n@", qd_relation_find(closure->step, closure->x)->sql, write_graph(self, closure->step)),
+            QD_SQL_NONE);
+    seeds = seeds.text != NULL ? seeds : write_nodes(self);
+    /* one graph after the other: what was read of one is forgotten. SQLite would leave out the order, but for the limit */
+    if (has_graph)
+        seeds = qd_sql_make(self->arena, "SELECT n,g FROM (@) ORDER BY g LIMIT -1", seeds);
+    return qd_sql_make(self->arena, format, g, seeds, search);
 }
 
 /* The value that an end has before anything runs; may be none. */
@@ -365,6 +383,8 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
     gboolean from_object = begins_at_object(self, triple, inner, left);
     const QdNode *from = from_object ? &triple->o : &triple->s;
     const QdNode *to = from_object ? &triple->s : &triple->o;
+    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
+    QdSql same_graph = graph != NULL ? qd_sql_make(self->arena, " AND z.g=@", graph->sql) : qd_sql_text("");
     QdRelation *relation;
     QdSql seed, search, node;
     QdTable table;
@@ -373,12 +393,13 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
         left->n_tables >= QD_TABLES_MAX)
         return NULL;
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
-    search = write_search_from(self, kind, inner, from_object, rate_seed(left, to) == 0 ? to : NULL);
+    search = write_search_from(self, kind, inner, from_object, rate_seed(left, to) == 0 ? to : NULL,
+                               graph != NULL && graph->certain ? graph->sql : write_searched_graph(self));
     if (search.text == NULL)
         return NULL;
     relation = qd_relation_new(self);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
-        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, qd_sql_text(""))));
+        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, same_graph)));
     if (is_loop(triple, kind))
         return relation;
     table = qd_generator_make_table(self, 'p');
@@ -431,7 +452,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     closure.to = !is_circle(triple) ? from_object ? &triple->s : &triple->o : NULL;
     search = write_search(self, &closure, inner, from_object, is_circle(triple) ? search_circles : search_pairs);
     if (search.text != NULL && is_loop(triple, closure.kind))
-        search = qd_sql_make(self->arena, "SELECT n.n,n.n FROM (@) AS n",
+        search = qd_sql_make(self->arena, "SELECT n.n,n.n@ FROM (@) AS n", qd_sql_text(closure.graph.text != NULL ? ",n.g" : ""),
                              closure.seeds.text != NULL ? closure.seeds : write_nodes(self));
     select = search.text != NULL ? search : write_closure(self, &closure, &table);
     /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
@@ -484,7 +505,8 @@ qd_generate_path_count(QdGenerator *self, const QdAlgebra *group)
     int end;
 
     /* from a few values the pairs are few */
-    if (self->outer != NULL || group->children[0] == self->seeded.node || !find_counted_end(self, group, &end) ||
+    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || group->children[0] == self->seeded.node ||
+        !find_counted_end(self, group, &end) ||
         (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
         return NULL;
     inner = simplify(triple->path, &closure.kind);

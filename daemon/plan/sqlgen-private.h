@@ -388,12 +388,14 @@ QdAlgebra *qd_algebra_put_on(QdGenerator *self, const QdAlgebra *node, QdAlgebra
 QdRelation *qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 
 /* sqlgen-graph.c */
-QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple);
+QdRelation *qd_generate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound);
 QdRelation *qd_generate_graph(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 QdRelation *qd_generate_unit(QdGenerator *self);                           /* one row, or one per graph of GRAPH ?g */
 QdRelation *qd_generate_in_graph(QdGenerator *self, QdRelation *relation); /* a relation that reads no quads, per graph */
 /* The condition on the column g of @table, quads. */
 QdSql qd_generate_graph_condition(QdGenerator *self, const QdTableName *table);
+/* The same, which keeps SQLite from the index of named graphs. */
+QdSql qd_generate_graph_condition_apart(QdGenerator *self, const QdTableName *table);
 
 /* sqlgen-links.c: the path of @triple, which is an alternative of links, or negated. */
 QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple);

@@ -360,7 +360,7 @@ qd_generator_generate(QdGenerator *self, const QdAlgebra *node, const QdVariable
     case QD_ALGEBRA_UNIT:
         return qd_generate_unit(self);
     case QD_ALGEBRA_TRIPLE:
-        return qd_generate_triple(self, node->triple);
+        return qd_generate_triple(self, node->triple, bound);
     case QD_ALGEBRA_PATH:
         return qd_generate_path(self, node->triple, NULL, bound);
     case QD_ALGEBRA_MATCH:

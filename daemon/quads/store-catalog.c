@@ -65,7 +65,8 @@ typedef struct StoreCatalog {
     RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
     RememberedCount remembered_counts[N_REMEMBERED];
     QdConnection *connection;
-    sqlite3_stmt *matches; /* these two compiled at first use: not every store has the tables */
+    sqlite3_stmt *graph; /* compiled at first use, as the next two: not every store has their tables */
+    sqlite3_stmt *matches;
     sqlite3_stmt *indexed;
 } StoreCatalog;
 
@@ -81,6 +82,7 @@ store_catalog_free(gpointer data)
         (void) sqlite3_finalize(self->counts[i]);
         (void) sqlite3_finalize(self->lists[i]);
     }
+    (void) sqlite3_finalize(self->graph);
     (void) sqlite3_finalize(self->matches);
     (void) sqlite3_finalize(self->indexed);
     g_free(self);
@@ -202,6 +204,43 @@ count_quads(gpointer data, const QdTerm *s, const QdTerm *p, const QdTerm *o, gu
     return MIN(remembered->n_quads, cap);
 }
 
+/* The number that a statement gives; 0 without its tables. @text: (nullable): of a full-text query */
+static guint64
+ask_number(StoreCatalog *self, sqlite3_stmt **stmt, const char *sql, const QdTerm *text, gint64 number)
+{
+    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
+    guint64 result = 0;
+
+    if (*stmt == NULL)
+        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+    if (*stmt != NULL) {
+        (void) sqlite3_bind_int64(*stmt, 1, number);
+        if (text != NULL)
+            (void) sqlite3_bind_text64(*stmt, 2, text->lexical, text->n_lexical, SQLITE_STATIC, SQLITE_UTF8);
+        if (sqlite3_step(*stmt) == SQLITE_ROW)
+            result = (guint64) sqlite3_column_int64(*stmt, 0);
+        (void) sqlite3_reset(*stmt);
+        (void) sqlite3_clear_bindings(*stmt);
+    }
+    (void) qd_connection_set_policy(self->connection, policy);
+    return result;
+}
+
+/* The average is that of the quads in the first graphs: most are looked for in large ones. */
+static guint64
+count_graph(gpointer data, const QdTerm *graph)
+{
+    StoreCatalog *self = data;
+    gint64 id = 0;
+
+    if (graph != NULL && !qd_dictionary_find_id(self->dictionary, graph, &id, NULL))
+        return 0;
+    return ask_number(self, &self->graph,
+                      "SELECT sum(1.0*n_quads*n_quads)/sum(n_quads) FROM (SELECT n_quads FROM queryd_graph WHERE id<>0 AND ?1 IN "
+                      "(0, id) LIMIT 1000)",
+                      NULL, id);
+}
+
 static gboolean
 find_id(gpointer data, const QdTerm *term, gint64 *ret_id)
 {
@@ -255,36 +294,13 @@ find_prefix(gpointer data, const char *prefix, GString *ret_iri)
     return found;
 }
 
-/* The number that a statement of full text gives; 0 without its tables. */
-static guint64
-step_full_text(StoreCatalog *self, sqlite3_stmt **stmt, const char *sql, const QdTerm *text, gint64 number)
-{
-    QdPolicy policy = qd_connection_set_policy(self->connection, QD_POLICY_INTERNAL);
-    guint64 result = 0;
-
-    if (*stmt == NULL)
-        (void) sqlite3_prepare_v3(qd_connection_get_db(self->connection), sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
-    if (*stmt != NULL) {
-        (void) sqlite3_bind_int64(*stmt, 1, number);
-        if (text != NULL)
-            (void) sqlite3_bind_text64(*stmt, 2, text->lexical, text->n_lexical, SQLITE_STATIC, SQLITE_UTF8);
-        if (sqlite3_step(*stmt) == SQLITE_ROW)
-            result = (guint64) sqlite3_column_int64(*stmt, 0);
-        (void) sqlite3_reset(*stmt);
-        (void) sqlite3_clear_bindings(*stmt);
-    }
-    (void) qd_connection_set_policy(self->connection, policy);
-    return result;
-}
-
 static guint64
 count_matches(gpointer data, const QdTerm *text, guint64 cap)
 {
     StoreCatalog *self = data;
 
-    return step_full_text(self, &self->matches,
-                          "SELECT count(*) FROM (SELECT 1 FROM queryd_fts WHERE queryd_fts MATCH ?2 LIMIT ?1)", text,
-                          (gint64) MIN(cap, (guint64) G_MAXINT64));
+    return ask_number(self, &self->matches, "SELECT count(*) FROM (SELECT 1 FROM queryd_fts WHERE queryd_fts MATCH ?2 LIMIT ?1)",
+                      text, (gint64) MIN(cap, (guint64) G_MAXINT64));
 }
 
 static gboolean
@@ -295,8 +311,8 @@ is_indexed(gpointer data, const QdTerm *predicate)
 
     if (predicate != NULL && !qd_dictionary_find_id(self->dictionary, predicate, &id, NULL))
         id = -1; /* of no predicate: only an index of every predicate has it */
-    return step_full_text(self, &self->indexed, "SELECT EXISTS(SELECT 1 FROM queryd_fulltext WHERE id IN (0, ?1) OR ?1=0)", NULL,
-                          id) != 0;
+    return ask_number(self, &self->indexed, "SELECT EXISTS(SELECT 1 FROM queryd_fulltext WHERE id IN (0, ?1) OR ?1=0)", NULL, id) !=
+           0;
 }
 
 gboolean
@@ -320,6 +336,7 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
             .n_predicates = (guint64) sqlite3_column_int64(self->totals, 1),
             .get_predicate = get_predicate,
             .count_quads = count_quads,
+            .count_graph = count_graph,
             .find_prefix = find_prefix,
             .count_matches = count_matches,
             .is_indexed = is_indexed,

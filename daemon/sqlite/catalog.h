@@ -40,4 +40,6 @@ typedef struct QdCatalog {
     guint64 (*count_matches)(gpointer data, const QdTerm *text, guint64 cap);
     /* (nullable) Whether the objects of @predicate (NULL: of any predicate) are in the full-text index. */
     gboolean (*is_indexed)(gpointer data, const QdTerm *predicate);
+    /* (nullable) Quads of a named graph. @graph: (nullable): of the one that a quad is in, on the average. */
+    guint64 (*count_graph)(gpointer data, const QdTerm *graph);
 } QdCatalog;

@@ -106,9 +106,10 @@ void
 qd_closure_statements_clear(QdClosureStatements *self)
 {
     (void) sqlite3_finalize(self->forward);
+    (void) sqlite3_finalize(self->forward_named);
     (void) sqlite3_finalize(self->backward);
     (void) sqlite3_finalize(self->exact);
-    self->forward = self->backward = self->exact = NULL;
+    self->forward = self->forward_named = self->backward = self->exact = NULL;
 }
 
 static int
@@ -134,12 +135,21 @@ static int
 ask_links(QdClosureGraph *self, gint64 node, gboolean backward, gint64 predicate, gint64 other, sqlite3_stmt **ret_stmt)
 {
     QdClosureStatements *all = self->statements;
-    sqlite3_stmt **stmt = other != 0 ? &all->exact : backward ? &all->backward : &all->forward;
-    int r = prepare(all, stmt,
-                    other != 0 ? "SELECT 1 FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3 AND o=?4"
-                    : backward ? "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3"
-                               : "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3");
+    sqlite3_stmt **stmt = &all->forward;
+    const char *sql = "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3";
+    int r;
 
+    if (other != 0) {
+        stmt = &all->exact;
+        sql = "SELECT 1 FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3 AND o=?4";
+    } else if (backward) {
+        stmt = &all->backward;
+        sql = "SELECT s FROM queryd_quad WHERE o=?1 AND p=?2 AND g=?3";
+    } else if (self->graph != 0) { /* its own index: the subject may have links in many graphs */
+        stmt = &all->forward_named;
+        sql = "SELECT o FROM queryd_quad WHERE s=?1 AND p=?2 AND g=?3 AND g<>0";
+    }
+    r = prepare(all, stmt, sql);
     if (r != SQLITE_OK)
         return r;
     sqlite3_bind_int64(*stmt, 1, other != 0 && backward ? other : node);

@@ -33,6 +33,7 @@ typedef struct QdClosure QdClosure;
 typedef struct QdClosureStatements {
     sqlite3 *db;
     sqlite3_stmt *forward; /* (nullable): made when it is needed, as the next one */
+    sqlite3_stmt *forward_named;
     sqlite3_stmt *backward;
     sqlite3_stmt *exact;
 } QdClosureStatements;

@@ -39,7 +39,7 @@ test_select(void)
     check_sql("SELECT ?s { ?s <p> ?o FILTER(?o = <x> && ?s != <y>) }",
               "SELECT q0.s AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.g=0 AND (q0.o=?2) AND (q0.s<>?3)");
     check_sql("SELECT ?g { GRAPH ?g { ?s <p> <o> } }",
-              "SELECT q0.g AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.o=?2 AND q0.g<>0");
+              "SELECT q0.g AS v0 FROM queryd_quad AS q0 WHERE q0.p=?1 AND q0.o=?2 AND +q0.g<>0");
 }
 
 #define FTS "<http://queryd.org/fts#match>"
