@@ -74,6 +74,7 @@ run_in_writer(const QdColumnWork *work, gboolean relaxed, QdWriterFunc func, voi
     item.times.timeout_msec = qd_limits_get(work->limits, QD_LIMIT_UPDATE_TIMEOUT_MSEC);
     item.cancelled = work->cancelled;
     item.relaxed = relaxed;
+    item.is_upkeep = TRUE;
     ok = qd_writer_run_exclusive(work->writer, &item, TRUE, func, data, error);
     qd_write_item_clear(&item);
     return ok;

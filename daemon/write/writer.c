@@ -430,7 +430,9 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
         qd_write_rollback(self);
         return FALSE;
     }
-    if (in_transaction) {
+    if (in_transaction && item->is_upkeep) {
+        qd_write_note_results(self, item->outcome.changed);
+    } else if (in_transaction) {
         item->outcome.generation = qd_write_publish(self);
         qd_write_tell(self, item->outcome.generation, &item, 1);
     } else {

@@ -94,6 +94,7 @@ struct QdWriteItem {
     gboolean is_bare;    /* a part that is run in no savepoint of its own: it is one */
     gboolean is_part;    /* of a client's transaction, to which its settings and deferred keys belong */
     gboolean relaxed;    /* durable with a later commit only */
+    gboolean is_upkeep;  /* of a job of our own: what clients read stays the same, and so does the generation */
     gboolean takes_role; /* instead of running anything: qd_writer_end_transaction() gives it back */
     QdWriteTimes times;
     QdSessionSettings *settings; /* (nullable) (not owned): of the channel that it is of */

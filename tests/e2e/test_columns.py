@@ -83,7 +83,9 @@ def test_a_missed_column_is_stored_at_rest(store):
 
 def test_a_load_stores_its_columns(store):
     load(store, LOAD)
+    generation = store.property("Generation")
     wait_until(lambda: len(stored(store)) == 4, "columns of both predicates in the file")
+    assert store.property("Generation") == generation, "nothing that a client reads has changed"
     assert ask(store, COUNT) == [(LOAD,)]
     assert read(store)[0] == 0
 
