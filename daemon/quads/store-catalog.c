@@ -42,6 +42,8 @@ static const struct {
 };
 
 #define N_REMEMBERED 256 /* predicates, and counts, since the last load */
+#define N_REMEMBERED_GRAPHS 16
+#define AVERAGED_GRAPHS 200
 
 typedef struct RememberedPredicate {
     guint64 hash; /* 0: nothing */
@@ -65,7 +67,9 @@ typedef struct StoreCatalog {
     RememberedPredicate predicates[N_REMEMBERED]; /* by hash */
     RememberedCount remembered_counts[N_REMEMBERED];
     QdConnection *connection;
-    sqlite3_stmt *graph; /* compiled at first use, as the next two: not every store has their tables */
+    RememberedCount remembered_graphs[N_REMEMBERED_GRAPHS];
+    sqlite3_stmt *graph; /* compiled at first use, as the next ones: not every store has their tables */
+    sqlite3_stmt *graphs;
     sqlite3_stmt *matches;
     sqlite3_stmt *indexed;
 } StoreCatalog;
@@ -83,6 +87,7 @@ store_catalog_free(gpointer data)
         (void) sqlite3_finalize(self->lists[i]);
     }
     (void) sqlite3_finalize(self->graph);
+    (void) sqlite3_finalize(self->graphs);
     (void) sqlite3_finalize(self->matches);
     (void) sqlite3_finalize(self->indexed);
     g_free(self);
@@ -228,17 +233,30 @@ ask_number(StoreCatalog *self, sqlite3_stmt **stmt, const char *sql, const QdTer
 
 /* The average is that of the quads in the first graphs: most are looked for in large ones. */
 static guint64
+read_graph(StoreCatalog *self, const QdTerm *graph)
+{
+    gint64 id = 0;
+
+    if (graph == NULL)
+        return ask_number(
+            self, &self->graphs,
+            "SELECT sum(1.0*n_quads*n_quads)/sum(n_quads) FROM (SELECT n_quads FROM queryd_graph WHERE id<>0 LIMIT ?1)", NULL,
+            AVERAGED_GRAPHS);
+    if (!qd_dictionary_find_id(self->dictionary, graph, &id, NULL))
+        return 0;
+    return ask_number(self, &self->graph, "SELECT n_quads FROM queryd_graph WHERE id=?1", NULL, id);
+}
+
+static guint64
 count_graph(gpointer data, const QdTerm *graph)
 {
     StoreCatalog *self = data;
-    gint64 id = 0;
+    guint64 hash = graph != NULL ? MAX(qd_term_hash(graph), 2) : 1;
+    RememberedCount *remembered = &self->remembered_graphs[hash % N_REMEMBERED_GRAPHS];
 
-    if (graph != NULL && !qd_dictionary_find_id(self->dictionary, graph, &id, NULL))
-        return 0;
-    return ask_number(self, &self->graph,
-                      "SELECT sum(1.0*n_quads*n_quads)/sum(n_quads) FROM (SELECT n_quads FROM queryd_graph WHERE id<>0 AND ?1 IN "
-                      "(0, id) LIMIT 1000)",
-                      NULL, id);
+    if (remembered->hash != hash)
+        *remembered = (RememberedCount){ .hash = hash, .n_quads = read_graph(self, graph) };
+    return remembered->n_quads;
 }
 
 static gboolean
@@ -329,6 +347,7 @@ qd_store_catalog_load(QdConnection *connection, QdCatalog *ret_catalog, GError *
     }
     memset(self->predicates, 0, sizeof self->predicates);
     memset(self->remembered_counts, 0, sizeof self->remembered_counts);
+    memset(self->remembered_graphs, 0, sizeof self->remembered_graphs);
     r = sqlite3_step(self->totals);
     if (r == SQLITE_ROW)
         *ret_catalog = (QdCatalog){
