@@ -16,13 +16,12 @@
 #define KEPT_SHARE 0.5        /* of what a condition is tested for */
 #define UNSEEDED_PATH 1e12    /* a path with both ends free: as late as can be */
 
-/* Whether a node has one value by then. */
-static gboolean
-is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
+gboolean
+qd_node_is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
 {
     return node->kind == QD_NODE_TERM ||
-           (node->kind == QD_NODE_VARIABLE &&
-            (qd_variable_set_has(bound, node->variable) || qd_generator_find_parameter(self, node->variable).text != NULL));
+           (node->kind == QD_NODE_VARIABLE && ((bound != NULL && qd_variable_set_has(bound, node->variable)) ||
+                                               qd_generator_find_parameter(self, node->variable).text != NULL));
 }
 
 static QdJoinCounts
@@ -78,9 +77,9 @@ estimate_triple(QdGenerator *self, const QdJoinItem *item, const QdVariableSet *
     if (item->n_probed >= QD_PLAN_PROBE_CAP)
         rows = MAX(rows,
                    item->counts.n_quads / (s_counted ? item->counts.n_subjects : 1) / (o_counted ? item->counts.n_objects : 1));
-    if (!s_counted && is_bound(self, &triple->s, bound))
+    if (!s_counted && qd_node_is_bound(self, &triple->s, bound))
         rows /= item->counts.n_subjects;
-    if (!o_counted && is_bound(self, &triple->o, bound))
+    if (!o_counted && qd_node_is_bound(self, &triple->o, bound))
         rows /= item->counts.n_objects;
     return rows;
 }
@@ -105,15 +104,15 @@ estimate_share(QdGenerator *self, const QdPath *path)
 static double
 estimate_path(QdGenerator *self, const QdTriple *triple, const QdJoinKnown *known)
 {
-    gboolean s = is_bound(self, &triple->s, &known->sure);
-    gboolean o = is_bound(self, &triple->o, &known->sure);
+    gboolean s = qd_node_is_bound(self, &triple->s, &known->sure);
+    gboolean o = qd_node_is_bound(self, &triple->o, &known->sure);
     gboolean ends = s || o;
 
     if (triple->path->kind == QD_PATH_ALTERNATIVE || triple->path->kind == QD_PATH_NEGATED)
         return ends ? 10 : (self->catalog != NULL ? (double) self->catalog->n_quads : GUESSED_QUADS);
     if (!ends && triple->path->kind == QD_PATH_ONE_OR_MORE && triple->s.variable == triple->o.variable)
         return GUESSED_ROWS; /* a circle */
-    if (!ends && (is_bound(self, &triple->s, &known->possible) || is_bound(self, &triple->o, &known->possible)))
+    if (!ends && (qd_node_is_bound(self, &triple->s, &known->possible) || qd_node_is_bound(self, &triple->o, &known->possible)))
         return GUESSED_ROWS; /* for some solutions */
     if (!ends) {
         double n_pairs = qd_sample_count_pairs(self, triple);
@@ -130,9 +129,9 @@ estimate_match(QdGenerator *self, const QdJoinItem *item, const QdJoinKnown *kno
     const QdMatch *match = item->node->match;
     double rows = item->n_probed >= 0 ? item->n_probed : GUESSED_MATCHES;
 
-    if (!is_bound(self, &match->text, &known->possible))
+    if (!qd_node_is_bound(self, &match->text, &known->possible))
         return UNSEEDED_PATH;
-    return is_bound(self, &match->subject, &known->possible) ? rows / GUESSED_MATCHES : rows;
+    return qd_node_is_bound(self, &match->subject, &known->possible) ? rows / GUESSED_MATCHES : rows;
 }
 
 static QdJoinCounts
@@ -140,7 +139,7 @@ get_arm_counts(QdGenerator *self, const QdAlgebra *arm, const QdJoinKnown *known
 {
     if (arm->kind != QD_ALGEBRA_TRIPLE)
         return (QdJoinCounts){ 0 };
-    return get_counts(self, arm->triple, is_bound(self, &arm->triple->p, &known->possible));
+    return get_counts(self, arm->triple, qd_node_is_bound(self, &arm->triple->p, &known->possible));
 }
 
 /* Whether @node has one solution at most for each of those @known: distinct ones, or groups by keys that are. */
@@ -239,7 +238,7 @@ qd_join_item_make(QdGenerator *self, const QdAlgebra *node, const QdJoinKnown *k
     QdJoinItem item = { .node = node, .n_probed = -1, .n_whole = GUESSED_ROWS };
 
     if (node->kind == QD_ALGEBRA_TRIPLE) {
-        item.counts = get_counts(self, node->triple, is_bound(self, &node->triple->p, &known->possible));
+        item.counts = get_counts(self, node->triple, qd_node_is_bound(self, &node->triple->p, &known->possible));
         item.n_probed = depth.counts ? count(self, node->triple) : -1;
     } else if (node->kind == QD_ALGEBRA_MATCH && node->match->text.kind == QD_NODE_TERM && self->catalog != NULL &&
                self->catalog->count_matches != NULL && depth.counts) {

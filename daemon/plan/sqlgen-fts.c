@@ -208,6 +208,7 @@ add_conditions(Match *self)
 {
     QdGenerator *generator = self->generator;
     const QdMatch *match = self->match;
+    const QdTableName q = { "q", NULL };
     g_auto(QdSqlBuilder) predicates = qd_sql_builder_new(generator->arena);
 
     qd_relation_add_where(generator, self->inner, qd_sql_make(generator->arena, "f.queryd_fts MATCH @", self->text));
@@ -220,7 +221,9 @@ add_conditions(Match *self)
         generator, self->inner,
         qd_sql_make(generator->arena, "(q.p IN (SELECT id FROM queryd_fulltext) OR @)",
                     qd_sql_exists(generator->arena, QD_SQL_NONE, qd_sql_text("SELECT 1 FROM queryd_fulltext WHERE id=0"))));
-    qd_relation_add_where(generator, self->inner, qd_generate_graph_condition(generator, &(QdTableName){ "q", NULL }));
+    qd_relation_add_where(generator, self->inner,
+                          self->from_quads ? qd_generate_graph_condition(generator, &q)
+                                           : qd_generate_graph_condition_apart(generator, &q));
 }
 
 /* A row for each quad; or for each subject (of the graph, of the query text), with its best literal if that matters. */

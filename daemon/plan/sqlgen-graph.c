@@ -86,11 +86,14 @@ write_graph_condition(QdGenerator *self, const QdTableName *table, gboolean is_a
 {
     const QdDatasetClause *clause = self->dataset->clause;
     QdSql g = qd_sql_column(self->arena, table, "g", QD_SQL_COLUMN);
-    QdSql is_named = qd_sql_make(self->arena, is_apart ? "+@<>0" : "@<>0", g);
+    QdSql is_named;
 
+    if (self->graph.kind == QD_NODE_NONE)
+        return default_condition(self, table, g);
+    is_named = qd_sql_make(self->arena, is_apart ? "+@<>0" : "@<>0", g);
     switch (self->graph.kind) {
     case QD_NODE_NONE:
-        return default_condition(self, table, g);
+        break;
     case QD_NODE_TERM:
         if (clause != NULL && !clause->names_all && !has_named(clause, self->graph.term))
             return qd_sql_text("0");
@@ -158,14 +161,6 @@ match_node(QdGenerator *self, QdRelation *relation, QdSql sql, const QdNode *nod
 
 /* --- which index ------------------------------------------------------------------------------------------------------ */
 
-static gboolean
-is_known(QdGenerator *self, const QdNode *node, const QdVariableSet *bound)
-{
-    return node->kind == QD_NODE_TERM ||
-           (node->kind == QD_NODE_VARIABLE && ((bound != NULL && qd_variable_set_has(bound, node->variable)) ||
-                                               qd_generator_find_parameter(self, node->variable).text != NULL));
-}
-
 /* About how many quads of all graphs are read for a value of the object, or for all of them. */
 static guint64
 estimate_read(QdGenerator *self, const QdTriple *triple, gboolean knows_object, guint64 cap)
@@ -185,14 +180,14 @@ estimate_read(QdGenerator *self, const QdTriple *triple, gboolean knows_object, 
 static gboolean
 reads_across_graphs(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
-    gboolean knows_object = is_known(self, &triple->o, bound);
+    gboolean knows_object = qd_node_is_bound(self, &triple->o, bound);
     guint64 n_in_graph;
 
-    if (self->graph.kind == QD_NODE_NONE)
+    if (self->graph.kind == QD_NODE_NONE || qd_node_is_bound(self, &triple->s, bound))
         return FALSE;
-    if (!is_known(self, &self->graph, bound))
-        return knows_object || is_known(self, &triple->p, bound) || is_known(self, &triple->s, bound);
-    if (self->catalog == NULL || self->catalog->count_graph == NULL || is_known(self, &triple->s, bound))
+    if (!qd_node_is_bound(self, &self->graph, bound))
+        return knows_object || qd_node_is_bound(self, &triple->p, bound);
+    if (self->catalog == NULL || self->catalog->count_graph == NULL)
         return FALSE;
     n_in_graph = self->catalog->count_graph(self->catalog->data, self->graph.kind == QD_NODE_TERM ? self->graph.term : NULL);
     return SKEW * estimate_read(self, triple, knows_object, n_in_graph + 1) <= n_in_graph;

@@ -26,11 +26,11 @@ list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
 
 /* Any predicate of @list (may be none: all), or any other: a triple with a predicate of our own. */
 static QdRelation *
-generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_other, QdSql list)
+generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_other, QdSql list, const QdVariableSet *bound)
 {
     guint predicate = qd_ast_add_variable(self->ast, NULL);
     QdTriple triple = { .s = *s, .p = { .kind = QD_NODE_VARIABLE, .variable = predicate }, .o = *o };
-    QdRelation *relation = qd_generate_triple(self, &triple, NULL);
+    QdRelation *relation = qd_generate_triple(self, &triple, bound);
 
     if (list.text != NULL && is_other)
         qd_relation_add_where(self, relation,
@@ -57,26 +57,26 @@ unite(QdGenerator *self, QdRelation *shape, const QdRelation *other)
 }
 
 static QdRelation *
-generate_negated(QdGenerator *self, const QdTriple *triple)
+generate_negated(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
     QdSql forward = list_links(self, triple->path, QD_PATH_LINK);
     QdSql backward = list_links(self, triple->path, QD_PATH_INVERSE);
     QdRelation *scan;
 
     if (backward.text == NULL)
-        return generate_scan(self, &triple->s, &triple->o, TRUE, forward);
-    scan = generate_scan(self, &triple->o, &triple->s, TRUE, backward);
+        return generate_scan(self, &triple->s, &triple->o, TRUE, forward, bound);
+    scan = generate_scan(self, &triple->o, &triple->s, TRUE, backward, bound);
     if (forward.text == NULL)
         return scan;
-    return unite(self, generate_scan(self, &triple->s, &triple->o, TRUE, forward), scan);
+    return unite(self, generate_scan(self, &triple->s, &triple->o, TRUE, forward, bound), scan);
 }
 
 QdRelation *
-qd_generate_links(QdGenerator *self, const QdTriple *triple)
+qd_generate_links(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
     if (triple->path->kind == QD_PATH_NEGATED)
-        return generate_negated(self, triple);
-    return generate_scan(self, &triple->s, &triple->o, FALSE, list_links(self, triple->path, QD_PATH_LINK));
+        return generate_negated(self, triple, bound);
+    return generate_scan(self, &triple->s, &triple->o, FALSE, list_links(self, triple->path, QD_PATH_LINK), bound);
 }
 
 /* --- chains of links --------------------------------------------------------------------------------------------------- */

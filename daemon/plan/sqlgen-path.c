@@ -29,11 +29,18 @@ write_nodes(QdGenerator *self)
                        condition, g, condition);
 }
 
-/* What a list of columns has beside a node: the graph of @relation, if the active one is a variable. */
+/* (nullable): the graph of @relation, if the active one is a variable. */
+static const QdColumn *
+find_graph(const QdGenerator *self, const QdRelation *relation)
+{
+    return self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(relation, self->graph.variable) : NULL;
+}
+
+/* What a list of columns has beside a node. */
 static QdSql
 write_graph(QdGenerator *self, const QdRelation *relation)
 {
-    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(relation, self->graph.variable) : NULL;
+    const QdColumn *graph = find_graph(self, relation);
 
     return graph != NULL ? qd_sql_make(self->arena, ",@ AS g", graph->sql) : qd_sql_text("");
 }
@@ -48,11 +55,13 @@ write_constant_seed(QdGenerator *self, QdSql sql)
                                   QD_SQL_NONE);
 }
 
-/* That @node is a node of the active graph: a variable matches nothing else. @graph: " AND …" of its own, or empty. */
+/* That @node, of @relation, is a node of the active graph: a variable matches nothing else. */
 static QdSql
-write_is_node(QdGenerator *self, QdSql node, QdSql graph)
+write_is_node(QdGenerator *self, QdSql node, const QdRelation *relation)
 {
     const QdTableName z = { "z", NULL };
+    const QdColumn *own = find_graph(self, relation);
+    QdSql graph = own != NULL ? qd_sql_make(self->arena, " AND z.g=@", own->sql) : qd_sql_text("");
     QdSql subject = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.s=@ AND @@", node,
                                 qd_generate_graph_condition(self, &z), graph);
     QdSql object = qd_sql_make(self->arena, "SELECT 1 FROM queryd_quad AS z WHERE z.o=@ AND @@", node,
@@ -66,12 +75,10 @@ write_is_node(QdGenerator *self, QdSql node, QdSql graph)
 static QdSql
 write_bound_seeds(QdGenerator *self, const QdRelation *left, guint variable)
 {
-    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
     QdSql node = qd_column_intern(self, qd_relation_find(left, variable));
-    QdSql same_graph = graph != NULL ? qd_sql_make(self->arena, " AND z.g=@", graph->sql) : qd_sql_text("");
 
     return qd_sql_make(self->arena, "SELECT DISTINCT @ AS n@ FROM @ WHERE @", node, write_graph(self, left), left->tables[0].from,
-                       write_is_node(self, node, same_graph));
+                       write_is_node(self, node, left));
 }
 
 /* The same where @left may leave @variable unbound: with such a solution each node is a seed. */
@@ -87,6 +94,13 @@ write_open_seeds(QdGenerator *self, const QdRelation *left, guint variable)
         self->arena, "@ UNION SELECT * FROM (@) WHERE @", seeds, write_nodes(self),
         qd_sql_exists(self->arena, QD_SQL_NONE,
                       qd_sql_make(self->arena, "SELECT 1 FROM @ WHERE @ IS NULL", left->tables[0].from, column->sql)));
+}
+
+/* The graph in a list of what seeds lead to: each seed tells its own. */
+static QdSql
+write_seed_graph(const Closure *closure)
+{
+    return qd_sql_text(closure->graph.text != NULL ? ",n.g" : "");
 }
 
 /* Seeds, and what steps lead to from them, as SELECTs between UNION: pairs are a set. */
@@ -110,7 +124,7 @@ write_closure(QdGenerator *self, const Closure *closure, const QdTable *table)
     else
         first = qd_sql_make(arena, "SELECT @,@@ FROM (@) AS n CROSS JOIN @ WHERE @=n.n@ AND @", x, y, g, seeds, from, x,
                             has_graph ? qd_sql_make(arena, " AND n.g=@", closure->graph) : none, where);
-    own = qd_sql_make(arena, "SELECT n.n,n.n@ FROM (@) AS n", qd_sql_text(has_graph ? ",n.g" : ""), seeds);
+    own = qd_sql_make(arena, "SELECT n.n,n.n@ FROM (@) AS n", write_seed_graph(closure), seeds);
     if (closure->kind == QD_PATH_ZERO_OR_ONE)
         return qd_sql_make(arena, "@ UNION @", own, first);
     if (closure->kind == QD_PATH_ZERO_OR_MORE)
@@ -171,8 +185,7 @@ static const char *const search_counts = "SELECT n.n,c.n_nodes@ FROM (@) AS n CR
 static QdSql
 write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gboolean from_object, const char *format)
 {
-    gboolean has_graph = closure->graph.text != NULL; /* each seed tells its own */
-    QdSql g = qd_sql_text(has_graph ? ",n.g" : "");
+    gboolean has_graph = closure->graph.text != NULL;
     QdSql search = write_search_from(self, closure->kind, inner, from_object, closure->to,
                                      has_graph ? qd_sql_text("n.g") : write_searched_graph(self));
     QdSql seeds = closure->seeds;
@@ -189,7 +202,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
     /* one graph after the other: what was read of one is forgotten. SQLite would leave out the order, but for the limit */
     if (has_graph)
         seeds = qd_sql_make(self->arena, "SELECT n,g FROM (@) ORDER BY g LIMIT -1", seeds);
-    return qd_sql_make(self->arena, format, g, seeds, search);
+    return qd_sql_make(self->arena, format, write_seed_graph(closure), seeds, search);
 }
 
 /* The value that an end has before anything runs; may be none. */
@@ -383,8 +396,7 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
     gboolean from_object = begins_at_object(self, triple, inner, left);
     const QdNode *from = from_object ? &triple->o : &triple->s;
     const QdNode *to = from_object ? &triple->s : &triple->o;
-    const QdColumn *graph = self->graph.kind == QD_NODE_VARIABLE ? qd_relation_find(left, self->graph.variable) : NULL;
-    QdSql same_graph = graph != NULL ? qd_sql_make(self->arena, " AND z.g=@", graph->sql) : qd_sql_text("");
+    const QdColumn *graph = find_graph(self, left);
     QdRelation *relation;
     QdSql seed, search, node;
     QdTable table;
@@ -399,7 +411,7 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
         return NULL;
     relation = qd_relation_new(self);
     if (kind != QD_PATH_ONE_OR_MORE) /* a path of no length */
-        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, same_graph)));
+        qd_relation_add_where(self, relation, qd_sql_make(self->arena, "(@)", write_is_node(self, seed, left)));
     if (is_loop(triple, kind))
         return relation;
     table = qd_generator_make_table(self, 'p');
@@ -452,7 +464,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     closure.to = !is_circle(triple) ? from_object ? &triple->s : &triple->o : NULL;
     search = write_search(self, &closure, inner, from_object, is_circle(triple) ? search_circles : search_pairs);
     if (search.text != NULL && is_loop(triple, closure.kind))
-        search = qd_sql_make(self->arena, "SELECT n.n,n.n@ FROM (@) AS n", qd_sql_text(closure.graph.text != NULL ? ",n.g" : ""),
+        search = qd_sql_make(self->arena, "SELECT n.n,n.n@ FROM (@) AS n", write_seed_graph(&closure),
                              closure.seeds.text != NULL ? closure.seeds : write_nodes(self));
     select = search.text != NULL ? search : write_closure(self, &closure, &table);
     /* beside other solutions it is searched once and looked up; alone its rows come as they are found */
@@ -539,10 +551,15 @@ qd_generate_path_count(QdGenerator *self, const QdAlgebra *group)
 QdRelation *
 qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound)
 {
+    QdVariableSet known;
+
     switch (triple->path->kind) {
     case QD_PATH_ALTERNATIVE:
     case QD_PATH_NEGATED:
-        return qd_generate_links(self, triple);
+        if (left == NULL || *left == NULL)
+            return qd_generate_links(self, triple, bound);
+        known = qd_relation_add_bound(self, bound, *left);
+        return qd_generate_links(self, triple, &known);
     case QD_PATH_ZERO_OR_MORE:
     case QD_PATH_ONE_OR_MORE:
     case QD_PATH_ZERO_OR_ONE:

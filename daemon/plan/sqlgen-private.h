@@ -398,7 +398,7 @@ QdSql qd_generate_graph_condition(QdGenerator *self, const QdTableName *table);
 QdSql qd_generate_graph_condition_apart(QdGenerator *self, const QdTableName *table);
 
 /* sqlgen-links.c: the path of @triple, which is an alternative of links, or negated. */
-QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple);
+QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound);
 
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */
@@ -497,6 +497,8 @@ double qd_sample_extend(QdSample *self, const QdAlgebra *node, gboolean is_first
  * nullable). @ret_looked_at: for each, about how many solutions of its own parts it looks at for each of those before it. */
 void qd_join_order(QdGenerator *self, const QdAlgebra **children, guint n, const QdVariableSet *bound, const QdVariableSet *sure,
                    double *ret_looked_at);
+/* Whether @node has one value by then. @bound: (nullable) */
+gboolean qd_node_is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bound);
 /* About how many solutions of @node's parts are looked at if it is evaluated by itself. */
 double qd_estimate_cost(QdGenerator *self, const QdAlgebra *node);
 /* The same of the join of @parts (of @n). @ret_rows: about how many solutions it has. */

@@ -43,7 +43,7 @@ static const struct {
 
 #define N_REMEMBERED 256 /* predicates, and counts, since the last load */
 #define N_REMEMBERED_GRAPHS 16
-#define AVERAGED_GRAPHS 200
+#define AVERAGED_GRAPHS 200 /* each compilation reads them once, for GRAPH ?g */
 
 typedef struct RememberedPredicate {
     guint64 hash; /* 0: nothing */

@@ -429,11 +429,10 @@ qd_connection_is_current(QdConnection *self)
 gboolean
 qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, GError **error)
 {
-    QdPolicy policy = self->guard.policy;
+    QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
     sqlite3_stmt *stmt = NULL;
     int r;
 
-    self->guard.policy = QD_POLICY_INTERNAL;
     r = sqlite3_prepare_v2(self->db, sql, -1, &stmt, NULL);
     if (r == SQLITE_OK)
         r = sqlite3_step(stmt);
@@ -444,7 +443,7 @@ qd_connection_get_int64(QdConnection *self, const char *sql, gint64 *ret_value, 
     else
         qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
     (void) sqlite3_finalize(stmt);
-    self->guard.policy = policy;
+    (void) qd_connection_set_policy(self, policy);
     return r == SQLITE_ROW || r == SQLITE_DONE;
 }
 

@@ -217,3 +217,10 @@ def test_explain(labels):
     sql, plan = labels.explain(PREFIXES + 'SELECT ?s { ?s fts:match "hello" ; :label ?l }', language="sparql")
     assert "queryd_fts MATCH" in sql
     assert "match" in plan
+
+
+@pytest.mark.parametrize("place", ["GRAPH :g", "GRAPH ?g"])
+def test_literals_are_looked_up_in_a_graph(labels, place):
+    """Not all quads of the graph are read for each literal that matches."""
+    _, plan = labels.explain(PREFIXES + f'SELECT ?s {{ {place} {{ ?s fts:match "hello" }} }}', language="sparql")
+    assert "queryd_quad_ospg (o=?)" in plan, plan

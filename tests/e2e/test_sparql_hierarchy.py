@@ -253,11 +253,11 @@ def test_paths_stay_in_their_graph(graphs, pattern, count):
 
 @pytest.mark.parametrize("path", [":up*", ":up+", ":up?", "(:up|:down)*"])
 def test_many_paths_in_each_graph(graphs, path):
-    """Each doubled what SQLite compiles."""
+    """Each doubled what SQLite compiles. No way is sixteen links long."""
     chain = " . ".join(f"?v{i} {path} ?v{i + 1}" for i in range(16))
     text = PREFIX + f"SELECT ?g {{ GRAPH ?g {{ :n5 :up ?v0 . {chain} }} }} LIMIT 1"
     _, rows, _ = graphs[0].query_full(text, language="sparql")
-    assert len(rows) <= 1
+    assert len(rows) == (path != ":up+")
 
 
 @pytest.fixture
@@ -272,7 +272,8 @@ def chain():
 
 
 @pytest.mark.parametrize("place", ["GRAPH ?g", "GRAPH <http://example.org/g>"])
-@pytest.mark.parametrize("pattern", ["?x :up ?y . ?z :up ?x", "?x :up ?y . ?z ?p ?x"])
+@pytest.mark.parametrize("pattern", ["?x :up ?y . ?z :up ?x", "?x :up ?y . ?z ?p ?x", "?x :up ?y . ?z (:up|:none) ?x",
+                                     "?x :up ?y . ?z !:none ?x", "?x :up ?y . ?z (!:none)? ?x FILTER(?z != ?x)"])
 def test_object_is_looked_up_in_its_graph(chain, place, pattern):
     """Not all quads of the graph are read for each row."""
     text = PREFIX + f"SELECT (COUNT(*) AS ?n) {{ {place} {{ {pattern} }} }}"

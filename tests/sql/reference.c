@@ -265,6 +265,7 @@ reference_empty_store(const char *path)
         g_error("cannot list the schema: %s", sqlite3_errmsg(db));
     g_string_append(sql, "COMMIT");
     reference_command(db, sql->str);
+    /* also the table: whether it is there changes what an R-tree estimates */
     (void) sqlite3_exec(db, "DROP TABLE IF EXISTS sqlite_stat1", NULL, NULL, NULL);
     (void) sqlite3_exec(db, "DELETE FROM sqlite_sequence", NULL, NULL, NULL);
     (void) sqlite3_close(db);
