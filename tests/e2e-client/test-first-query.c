@@ -66,7 +66,7 @@ on_message(GDBusConnection *bus, GDBusMessage *message, gboolean is_incoming, gp
         g_atomic_int_inc(&n_prepares_fetch);
     if (g_variant_lookup(options, "requested_usec", "t", &requested_usec)) {
         g_atomic_int_inc(&n_prepares_time);
-        g_assert_cmpint((gint64) requested_usec, >=, asked_usec);
+        g_assert_cmpint((gint64) requested_usec, >=, __atomic_load_n(&asked_usec, __ATOMIC_RELAXED));
         g_assert_cmpint((gint64) requested_usec, <=, g_get_monotonic_time());
     }
     for (guint i = 0; names[i] != NULL; i++) {
@@ -88,7 +88,7 @@ messages_watch(Messages *self, const char *unknown)
     g_atomic_int_set(&n_prepares, 0);
     g_atomic_int_set(&n_prepares_fetch, 0);
     g_atomic_int_set(&n_prepares_time, 0);
-    asked_usec = g_get_monotonic_time();
+    __atomic_store_n(&asked_usec, g_get_monotonic_time(), __ATOMIC_RELAXED);
     self->connection = client_open();
     self->bus = query_bus_get_connection(query_connection_get_bus(self->connection), NULL, &error);
     g_assert_no_error(error);
