@@ -128,16 +128,22 @@ peer_answer(QdPeer *self, const GError *error)
     }
 }
 
+/* Of one that is not known: it is forgotten. */
+static void
+peer_end(QdPeer *self, const GError *error)
+{
+    (void) g_hash_table_steal(self->peers->peers, self->name);
+    peer_answer(self, error);
+    peer_free(self);
+}
+
 static void
 peer_fail(QdPeer *self, QwError code, const char *reason)
 {
-    QdPeers *peers = self->peers;
     g_autoptr(GError) error = NULL;
 
     qd_error_set(&error, code, "%s", reason);
-    (void) g_hash_table_steal(peers->peers, self->name);
-    peer_answer(self, error);
-    peer_free(self);
+    peer_end(self, error);
 }
 
 static void
@@ -282,6 +288,21 @@ peer_become_known(QdPeer *self, const QdBusProcess *process)
     peer_answer(self, NULL);
 }
 
+/* What could not be looked at for want of something is not kept: the next call looks again. */
+static void
+peer_judge(QdPeer *self, QdBusProcess *process)
+{
+    gboolean is_alive = qd_bus_process_is_alive(process);
+    g_autoptr(GError) error = NULL;
+
+    if (process->error == 0) {
+        peer_become_known(self, is_alive ? process : NULL);
+        return;
+    }
+    qd_error_set_errno(&error, process->error, "which application the caller belongs to cannot be found out now, try again");
+    peer_end(self, error);
+}
+
 static int
 on_name_owner_changed(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
 {
@@ -321,7 +342,7 @@ on_second_look(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
     if (sd_bus_message_is_method_error(message, NULL))
         peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
     else
-        peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
+        peer_judge(self, process);
     return 1;
 }
 
@@ -410,7 +431,7 @@ peer_ask_kernel(QdPeer *self)
     }
 
     process = qd_bus_process_new(credentials.pid, -1);
-    peer_become_known(self, qd_bus_process_is_alive(process) ? process : NULL);
+    peer_judge(self, process);
 }
 
 static void

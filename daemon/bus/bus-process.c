@@ -28,6 +28,32 @@
 /* proc(5): the start time is field 22; the state, field 3, is the first after the command. */
 #define STAT_FIELDS_BEFORE_START 19
 
+/* Whether the kernel may say something else when it is asked again: of want, or of a disk. */
+static gboolean
+is_passing(int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EAGAIN:
+    case EIO:
+    case ENOSPC:
+    case EDQUOT:
+        return TRUE;
+    default:
+        return FALSE;
+    }
+}
+
+/* What has failed with @error cannot be looked at; what the rest says counts only if that will be so the next time. */
+static void
+note_error(QdBusProcess *self, int error)
+{
+    if (self->error == 0 && is_passing(error))
+        self->error = error;
+}
+
 char *
 qd_bus_process_find_scope(const char *cgroup)
 {
@@ -97,17 +123,21 @@ int
 qd_bus_process_read_info(int root_fd, char **ret_application, char **ret_instance)
 {
     /* a link would be followed in our own root, and a fifo waited for */
-    g_auto(QdFd) fd = openat(root_fd, INFO_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    g_auto(QdFd) fd = TEMP_FAILURE_RETRY(openat(root_fd, INFO_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     g_autofree char *text = NULL;
     struct stat st;
     ssize_t n;
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : -EBADMSG;
-    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > INFO_BYTES_MAX)
+        return errno == ENOENT ? 0 : is_passing(errno) ? -errno : -EBADMSG;
+    if (fstat(fd, &st) < 0)
+        return is_passing(errno) ? -errno : -EBADMSG;
+    if (!S_ISREG(st.st_mode) || st.st_size > INFO_BYTES_MAX)
         return -EBADMSG;
     text = g_malloc(INFO_BYTES_MAX);
-    n = pread(fd, text, INFO_BYTES_MAX, 0);
+    n = TEMP_FAILURE_RETRY(pread(fd, text, INFO_BYTES_MAX, 0));
+    if (n < 0)
+        return is_passing(errno) ? -errno : -EBADMSG;
     return n == st.st_size ? parse_info(text, (gsize) n, ret_application, ret_instance) : -EBADMSG;
 }
 
@@ -159,12 +189,16 @@ qd_bus_process_parse_stat(const char *stat, char **ret_comm, guint64 *ret_start_
 }
 
 static char *
-read_proc_file(pid_t pid, const char *name)
+read_proc_file(QdBusProcess *self, const char *name)
 {
     char path[64];
+    char *text;
 
-    (void) g_snprintf(path, sizeof path, "/proc/%d/%s", (int) pid, name);
-    return qd_small_file_read(path, PROC_BYTES_MAX, NULL);
+    (void) g_snprintf(path, sizeof path, "/proc/%d/%s", (int) self->pid, name);
+    text = qd_small_file_read(path, PROC_BYTES_MAX, NULL);
+    if (text == NULL)
+        note_error(self, errno);
+    return text;
 }
 
 /* Where both can be read they have to agree. */
@@ -197,24 +231,31 @@ is_in_unit(const char *cgroup)
 
 /* FALSE: we are in a user namespace of our own, as that of PrivateUsers=yes. */
 static gboolean
-can_look_at_others(void)
+can_look_at_others(QdBusProcess *self)
 {
     struct stat own;
 
-    return stat("/proc/self/ns/user", &own) == 0 && own.st_ino == INITIAL_USER_NAMESPACE;
+    if (stat("/proc/self/ns/user", &own) == 0)
+        return own.st_ino == INITIAL_USER_NAMESPACE;
+    note_error(self, errno);
+    return FALSE;
 }
 
 static void
 find_sandbox(QdBusProcess *self, const char *cgroup)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/root", (int) self->pid);
-    g_auto(QdFd) root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    g_auto(QdFd) root_fd = TEMP_FAILURE_RETRY(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int root_error = root_fd < 0 ? errno : 0;
     g_autofree char *scope = cgroup != NULL ? qd_bus_process_find_scope(cgroup) : NULL;
     g_autofree char *named = NULL;
     g_autofree char *number = NULL;
     int info = root_fd >= 0 ? qd_bus_process_read_info(root_fd, &named, &number) : 0;
 
-    if (root_fd < 0 && !is_in_unit(cgroup) && can_look_at_others()) {
+    note_error(self, root_error);
+    if (info < 0)
+        note_error(self, -info);
+    if (root_fd < 0 && !is_in_unit(cgroup) && can_look_at_others(self)) {
         self->sandbox = QD_SANDBOX_UNKNOWN;
         self->mystery = "it is in no unit of systemd, and its root folder cannot be looked at";
         return;
@@ -231,7 +272,7 @@ find_sandbox(QdBusProcess *self, const char *cgroup)
 static gboolean
 read_stat(QdBusProcess *self, guint64 *ret_start_ticks)
 {
-    g_autofree char *stat = read_proc_file(self->pid, "stat");
+    g_autofree char *stat = read_proc_file(self, "stat");
     g_autofree char *comm = NULL;
 
     if (stat == NULL || qd_bus_process_parse_stat(stat, &comm, ret_start_ticks) < 0)
@@ -249,13 +290,15 @@ qd_bus_process_new(pid_t pid, int pid_fd)
 
     self->pid = pid;
     self->pid_fd = pid_fd >= 0 ? pid_fd : (int) syscall(SYS_pidfd_open, pid, 0); /* CLOEXEC by itself */
-    self->has_no_pid_fd = self->pid_fd < 0 && errno == ENOSYS;
-    if (self->pid_fd < 0)
+    if (self->pid_fd < 0) {
+        note_error(self, errno);
+        self->has_no_pid_fd = errno == ENOSYS;
         self->pid_fd = -1;
+    }
 
     if (!read_stat(self, &self->start_ticks))
         self->comm = g_strdup("unknown");
-    cgroup = read_proc_file(pid, "cgroup");
+    cgroup = read_proc_file(self, "cgroup");
     if (cgroup != NULL)
         self->unit = qd_bus_process_find_unit(cgroup);
     find_sandbox(self, cgroup);

@@ -27,6 +27,7 @@ typedef struct QdBusProcess {
     const char *mystery; /* (nullable): why the application is not known */
     char *unit;          /* (nullable): the systemd unit of an application */
     guint64 start_ticks; /* since boot; with @pid it names a process for ever */
+    int error;           /* of want or of a disk, for which something could not be looked at: then nothing here counts; or 0 */
 } QdBusProcess;
 
 /**
@@ -82,7 +83,8 @@ char *qd_bus_process_parse_scope(const char *scope);
  * Reads /.flatpak-info, which Flatpak lays into each of its sandboxes and which nothing inside can change. The file is not
  * followed if it is a link, and not read if it is no plain file or a long one.
  *
- * Returns: 1, 0 when there is no such file, -EBADMSG when there is something else in its place
+ * Returns: 1, 0 when there is no such file, -EBADMSG when there is something else in its place. Another negative error, as -EMFILE:
+ *   it cannot be read now
  */
 int qd_bus_process_read_info(int root_fd, char **ret_application, char **ret_instance);
 

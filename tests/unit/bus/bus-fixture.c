@@ -4,6 +4,7 @@
  */
 #include "tests/unit/bus/bus-fixture.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -13,6 +14,35 @@
 #include "daemon/base/error.h"
 
 #define PATIENCE_USEC (10 * UINT64_C(1000000))
+
+static rlim_t
+set_limit(rlim_t n_descriptors)
+{
+    struct rlimit limit;
+    rlim_t before;
+
+    g_assert_cmpint(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    before = limit.rlim_cur;
+    limit.rlim_cur = n_descriptors;
+    g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+    return before;
+}
+
+rlim_t
+bus_fixture_leave_descriptors(guint n)
+{
+    int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+    g_assert_cmpint(next, >=, 0);
+    g_assert_cmpint(close(next), ==, 0);
+    return set_limit((rlim_t) next + n);
+}
+
+void
+bus_fixture_free_descriptors(rlim_t before)
+{
+    (void) set_limit(before);
+}
 
 guint
 bus_fixture_count_fds(void)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <glib.h>
+#include <sys/resource.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
 
@@ -50,6 +51,10 @@ sd_bus_message *bus_fixture_call_ok(BusFixture *self, sd_bus_message *call);
 
 /* As above, and asserts the error's name (last part) and a part of its message. */
 void bus_fixture_call_error(BusFixture *self, sd_bus_message *call, const char *name, const char *part);
+
+/* So many descriptors can be opened until bus_fixture_free_descriptors(). Returns the limit before. */
+rlim_t bus_fixture_leave_descriptors(guint n);
+void bus_fixture_free_descriptors(rlim_t before);
 
 /* Update of one statement without parameters. */
 void bus_fixture_update(BusFixture *self, const char *text);

@@ -344,6 +344,26 @@ test_process_gone(Fixture *self, gconstpointer data)
     g_assert_nonnull(strstr(error->message, "not there any more"));
 }
 
+/* The next call asks again: a caller is not denied for what was missing once. */
+static void
+test_no_descriptors(Fixture *self, gconstpointer data)
+{
+    for (guint n_left = 0; n_left < 3; n_left++) {
+        Answer answers[2] = { 0 };
+        rlim_t before = bus_fixture_leave_descriptors(n_left);
+
+        resolve_and_wait(self, ":1.5", &answers[0]);
+        bus_fixture_free_descriptors(before);
+        g_assert_null(answers[0].peer);
+        g_assert_cmpint(answers[0].code, ==, QW_ERROR_LIMIT_EXCEEDED);
+
+        resolve_and_wait(self, ":1.5", &answers[1]);
+        g_assert_nonnull(answers[1].peer);
+        g_assert_false(qd_peer_is_sandboxed(answers[1].peer));
+        say_gone(self, ":1.5");
+    }
+}
+
 static void
 test_free_while_waiting(Fixture *self, gconstpointer data)
 {
@@ -373,6 +393,7 @@ main(int argc, char **argv)
     ADD("no-match", test_no_match);
     ADD("foreign-user", test_foreign_user);
     ADD("process-gone", test_process_gone);
+    ADD("no-descriptors", test_no_descriptors);
     ADD("free-while-waiting", test_free_while_waiting);
     return g_test_run();
 }

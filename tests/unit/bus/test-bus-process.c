@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+#include "tests/unit/bus/bus-fixture.h"
 
 static void
 assert_scope(const char *cgroup, const char *expected)
@@ -194,6 +195,28 @@ test_gone(void)
     g_assert_cmpint(after->pid_fd, ==, -1);
 }
 
+/* What cannot be opened now is neither a sandbox nor the lack of one. */
+static void
+test_no_descriptors(void)
+{
+    QdBusProcess *process = NULL;
+    guint n_left = 0;
+
+    do {
+        rlim_t before;
+
+        g_assert_cmpuint(n_left, <, 10);
+        process = qd_bus_process_free(process);
+        before = bus_fixture_leave_descriptors(n_left++);
+        process = qd_bus_process_new(getpid(), -1);
+        bus_fixture_free_descriptors(before);
+    } while (process->error == EMFILE);
+    g_assert_cmpint(process->error, ==, 0);
+    g_assert_cmpint(process->sandbox, ==, QD_SANDBOX_NONE);
+    g_assert_cmpuint(n_left, ==, process->has_no_pid_fd ? 3 : 4); /* the pidfd, the root folder, and the file in it */
+    process = qd_bus_process_free(process);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -205,5 +228,6 @@ main(int argc, char **argv)
     g_test_add_func("/bus/process/stat", test_stat);
     g_test_add_func("/bus/process/self", test_self);
     g_test_add_func("/bus/process/gone", test_gone);
+    g_test_add_func("/bus/process/no-descriptors", test_no_descriptors);
     return g_test_run();
 }
