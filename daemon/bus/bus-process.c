@@ -28,7 +28,7 @@
 /* proc(5): the start time is field 22; the state, field 3, is the first after the command. */
 #define STAT_FIELDS_BEFORE_START 19
 
-/* Whether the kernel may say something else when it is asked again: of want, or of a disk. */
+/* An error of want or of a disk passes: the kernel may say something else when it is asked again. */
 static gboolean
 is_passing(int error)
 {
@@ -46,7 +46,7 @@ is_passing(int error)
     }
 }
 
-/* What has failed with @error cannot be looked at; what the rest says counts only if that will be so the next time. */
+/* A look has failed with @error. One that does not pass says something about the process itself. */
 static void
 note_error(QdBusProcess *self, int error)
 {
@@ -119,6 +119,13 @@ parse_info(const char *text, gsize n_bytes, char **ret_application, char **ret_i
     return 1;
 }
 
+/* By errno. */
+static int
+get_info_error(void)
+{
+    return is_passing(errno) ? -errno : -EBADMSG;
+}
+
 int
 qd_bus_process_read_info(int root_fd, char **ret_application, char **ret_instance)
 {
@@ -129,15 +136,15 @@ qd_bus_process_read_info(int root_fd, char **ret_application, char **ret_instanc
     ssize_t n;
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : is_passing(errno) ? -errno : -EBADMSG;
+        return errno == ENOENT ? 0 : get_info_error();
     if (fstat(fd, &st) < 0)
-        return is_passing(errno) ? -errno : -EBADMSG;
+        return get_info_error();
     if (!S_ISREG(st.st_mode) || st.st_size > INFO_BYTES_MAX)
         return -EBADMSG;
     text = g_malloc(INFO_BYTES_MAX);
     n = TEMP_FAILURE_RETRY(pread(fd, text, INFO_BYTES_MAX, 0));
     if (n < 0)
-        return is_passing(errno) ? -errno : -EBADMSG;
+        return get_info_error();
     return n == st.st_size ? parse_info(text, (gsize) n, ret_application, ret_instance) : -EBADMSG;
 }
 
@@ -245,15 +252,15 @@ static void
 find_sandbox(QdBusProcess *self, const char *cgroup)
 {
     g_autofree char *path = g_strdup_printf("/proc/%d/root", (int) self->pid);
-    g_auto(QdFd) root_fd = TEMP_FAILURE_RETRY(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-    int root_error = root_fd < 0 ? errno : 0;
     g_autofree char *scope = cgroup != NULL ? qd_bus_process_find_scope(cgroup) : NULL;
     g_autofree char *named = NULL;
     g_autofree char *number = NULL;
-    int info = root_fd >= 0 ? qd_bus_process_read_info(root_fd, &named, &number) : 0;
+    g_auto(QdFd) root_fd = TEMP_FAILURE_RETRY(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    int info = 0;
 
-    note_error(self, root_error);
-    if (info < 0)
+    if (root_fd < 0)
+        note_error(self, errno);
+    else if ((info = qd_bus_process_read_info(root_fd, &named, &number)) < 0)
         note_error(self, -info);
     if (root_fd < 0 && !is_in_unit(cgroup) && can_look_at_others(self)) {
         self->sandbox = QD_SANDBOX_UNKNOWN;
