@@ -128,17 +128,41 @@ act_get_all(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
     answer(message, reply, r < 0 ? r : sd_bus_message_close_container(reply));
 }
 
-/* What is wrong with a call sd-bus says better. */
+/* Returns: (nullable): the property of ours that the message gets; what is wrong with a call sd-bus says better */
+static const sd_bus_vtable *
+find_wanted(sd_bus_message *message)
+{
+    const sd_bus_vtable *property = NULL;
+    const char *interface;
+    const char *name;
+
+    if (sd_bus_message_is_method_call(message, PROPERTIES_INTERFACE, "Get") && sd_bus_message_has_signature(message, "ss") &&
+        sd_bus_message_read(message, "ss", &interface, &name) > 0 && g_str_equal(interface, QD_BUS_INTERFACE))
+        property = find_property(name);
+    (void) sd_bus_message_rewind(message, TRUE);
+    return property;
+}
+
+/* Each connection of the library calls both, whether it listens or not. It would wake up with each commit of others. */
+static gboolean
+is_of_any_client(sd_bus_message *message)
+{
+    const sd_bus_vtable *property;
+
+    if (sd_bus_message_is_method_call(message, QD_BUS_INTERFACE, "Prepare"))
+        return TRUE;
+
+    property = find_wanted(message);
+    return property != NULL && g_str_equal(property->x.property.member, "ProtocolVersion");
+}
+
 static QdBusActFunc
 find_act(sd_bus_message *message)
 {
     const char *interface;
-    const char *name;
     QdBusActFunc act = NULL;
 
-    if (sd_bus_message_is_method_call(message, NULL, "Get") && sd_bus_message_has_signature(message, "ss") &&
-        sd_bus_message_read(message, "ss", &interface, &name) > 0 && g_str_equal(interface, QD_BUS_INTERFACE) &&
-        find_property(name) != NULL)
+    if (find_wanted(message) != NULL)
         act = act_get;
     else if (sd_bus_message_is_method_call(message, NULL, "GetAll") && sd_bus_message_has_signature(message, "s") &&
              sd_bus_message_read(message, "s", &interface) > 0 &&
@@ -161,7 +185,7 @@ on_message(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
         return 0;
     if (g_str_equal(path, QD_BUS_TRACKER_PATH))
         qd_peers_listen(self->service->peers, sender, QD_PEER_GRAPHS);
-    if (!g_str_equal(path, QD_BUS_PATH) || sd_bus_message_is_method_call(message, QD_BUS_INTERFACE, "Prepare"))
+    if (!g_str_equal(path, QD_BUS_PATH) || is_of_any_client(message))
         return 0;
 
     qd_peers_listen(self->service->peers, sender, QD_PEER_CHANGES);

@@ -167,6 +167,23 @@ def test_changed_signal(bus):
     assert "t" in seen[-1][1]
 
 
+def test_changed_signal_wakes_those_who_listen(bus):
+    """Each connection of the library asks for the protocol and calls Prepare. It hears of commits from another call on."""
+    bus.update("CREATE TABLE t (a)")
+    client = bus.caller()
+    seen, known = listen(client.connection), listen(bus.connection)
+    assert client.property("ProtocolVersion") == 1
+    client.prepare("SELECT * FROM t").close()
+    generation = bus.update("INSERT INTO t VALUES (1)")[2]
+    spin(lambda: known and known[-1][0] >= generation, "a signal")
+    client.call("Ping", interface="org.freedesktop.DBus.Peer", path="/")
+    spin(lambda: True, "a turn")
+    assert seen == []
+    client.property("Version")
+    generation = bus.update("INSERT INTO t VALUES (1)")[2]
+    spin(lambda: seen and seen[-1][0] >= generation, "a signal")
+
+
 def test_changed_signal_names_graphs(bus, tmp_path):
     """"" is the default graph; above 64 graphs the list is "*". RDF is told by graphs, not by tables of ours."""
     seen = listen(bus.connection)
