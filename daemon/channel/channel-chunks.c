@@ -44,6 +44,24 @@ check_total(const QdChannel *self, GError **error)
     return TRUE;
 }
 
+/* One that is kept is charged as a whole, or left to others. */
+static void
+take_kept(QdChannel *self)
+{
+    QdChain *chain = &self->input.chain;
+    gsize n_bytes;
+
+    if (chain->chunks.total_bytes <= FIRST_BYTES)
+        return;
+    chain->data = qd_channels_take_body(self->context->channels, (gsize) chain->chunks.total_bytes, &n_bytes);
+    if (chain->data == NULL)
+        return;
+    if (qd_channel_charge_request(self, n_bytes, NULL))
+        chain->n_charged = n_bytes;
+    else
+        qd_channels_give_body(self->context->channels, g_steal_pointer(&chain->data), n_bytes);
+}
+
 static gboolean
 make_room(QdChannel *self, GError **error)
 {
@@ -104,7 +122,7 @@ complete(QdChannel *self)
     QdRequest *request = qd_channel_add_request(self, chunks->inner_kind, chunks->inner_count, chunks->serial,
                                                 g_steal_pointer(&chain->data), (gsize) chunks->total_bytes);
 
-    request->n_charged = chain->n_charged;
+    request->n_charged = request->n_body_bytes = chain->n_charged;
     request->came_in_pieces = TRUE;
     chain->n_charged = 0;
     chain->n_requests++;
@@ -147,6 +165,8 @@ qd_channel_take_chunk(QdChannel *self, const QwHeader *header, const uint8_t *bo
         if (!check_total(self, &error))
             qd_channel_refuse_chain(self, g_steal_pointer(&error));
     }
+    if (!chain->is_refused && chain->data == NULL)
+        take_kept(self);
     if (!chain->is_refused && !make_room(self, &error))
         qd_channel_refuse_chain(self, g_steal_pointer(&error));
     if (chain->is_refused)

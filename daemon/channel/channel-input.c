@@ -31,11 +31,14 @@ qd_channel_free_request(QdChannel *self, QdRequest *request)
         return NULL;
 
     qd_channel_discharge_whole_request(self, request);
-    if (request->came_in_pieces)
-        self->input.chain.n_requests--;
     self->input.n_live_bytes -= request->n_bytes;
     g_clear_error(&request->error);
-    g_free(request->body);
+    if (request->came_in_pieces) {
+        self->input.chain.n_requests--;
+        qd_channels_give_body(self->context->channels, request->body, request->n_body_bytes);
+    } else {
+        g_free(request->body);
+    }
     g_free(request);
     return NULL;
 }

@@ -83,7 +83,8 @@ typedef struct QdRequest {
     gsize n_bytes;
     gsize n_charged; /* bytes */
     gboolean came_in_pieces;
-    GError *error; /* (owned) (nullable): it was not taken in: its answer */
+    gsize n_body_bytes; /* of one that came in pieces: what @body has room for */
+    GError *error;      /* (owned) (nullable): it was not taken in: its answer */
 } QdRequest;
 
 /* A request that comes in pieces. */
@@ -270,7 +271,9 @@ struct QdChannels {
     gint n_large_page_bytes; /* atomic */
     gint draining;
     QdWriterLinger *linger; /* (owned) */
-    gsize *spare_buffer;    /* atomic (owned) (nullable): of a channel that has let go; begins with its size in bytes */
+    /* atomic (owned) (nullable): what channels have let go; each begins with its size in bytes */
+    gsize *spare_buffer;
+    gsize *spare_body;
 };
 
 /* More has been seen of the peer. */
@@ -520,6 +523,9 @@ void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
  */
 gpointer qd_channels_take_buffer(QdChannels *self, gsize n_bytes);
 void qd_channels_give_buffer(QdChannels *self, gpointer buffer, gsize n_bytes);
+/* Returns: (nullable): the body of an earlier request that came in pieces, with room for @n_bytes to twice as many */
+gpointer qd_channels_take_body(QdChannels *self, gsize n_bytes, gsize *ret_n_bytes);
+void qd_channels_give_body(QdChannels *self, gpointer body, gsize n_bytes);
 /* A slot without a channel, for one that is charged; and back, with that charge of all channels. */
 QdChannel *qd_channels_take_slot(QdChannels *self);
 void qd_channels_give_slot(QdChannels *self, QdChannel *channel);

@@ -20,6 +20,8 @@
 
 /* Of a buffer that is kept: more is for pages that few ask for. */
 #define SPARE_MAX_BYTES (512 * (gsize) 1024)
+/* Of a body that is kept until the daemon rests. malloc() maps such a block, and each of its pages costs a fault. */
+#define SPARE_BODY_MAX_BYTES (4 * (gsize) 1024 * 1024)
 
 QdChannel *
 qd_channels_get(QdChannels *self, guint index)
@@ -33,10 +35,24 @@ qd_channels_get(QdChannels *self, guint index)
     return channel;
 }
 
+static gsize *
+take(gsize **spare)
+{
+    return __atomic_exchange_n(spare, NULL, __ATOMIC_ACQUIRE);
+}
+
+/* It takes the place of the one that was kept. */
+static void
+give(gsize **spare, gsize *buffer, gsize n_bytes)
+{
+    *buffer = n_bytes;
+    g_free(__atomic_exchange_n(spare, buffer, __ATOMIC_ACQ_REL));
+}
+
 gpointer
 qd_channels_take_buffer(QdChannels *self, gsize n_bytes)
 {
-    gsize *buffer = __atomic_exchange_n(&self->spare_buffer, NULL, __ATOMIC_ACQUIRE);
+    gsize *buffer = take(&self->spare_buffer);
 
     if (buffer != NULL && *buffer == n_bytes)
         return buffer;
@@ -47,11 +63,41 @@ qd_channels_take_buffer(QdChannels *self, gsize n_bytes)
 void
 qd_channels_give_buffer(QdChannels *self, gpointer buffer, gsize n_bytes)
 {
-    if (n_bytes <= SPARE_MAX_BYTES) {
-        *(gsize *) buffer = n_bytes;
-        buffer = __atomic_exchange_n(&self->spare_buffer, buffer, __ATOMIC_ACQ_REL);
+    if (n_bytes <= SPARE_MAX_BYTES)
+        give(&self->spare_buffer, buffer, n_bytes);
+    else
+        g_free(buffer);
+}
+
+gpointer
+qd_channels_take_body(QdChannels *self, gsize n_bytes, gsize *ret_n_bytes)
+{
+    gsize *body = take(&self->spare_body);
+
+    if (body == NULL)
+        return NULL;
+    if (*body < n_bytes || *body > 2 * n_bytes) {
+        g_free(body);
+        return NULL;
     }
-    g_free(buffer);
+    *ret_n_bytes = *body;
+    return body;
+}
+
+void
+qd_channels_give_body(QdChannels *self, gpointer body, gsize n_bytes)
+{
+    if (n_bytes >= sizeof(gsize) && n_bytes <= SPARE_BODY_MAX_BYTES)
+        give(&self->spare_body, body, n_bytes);
+    else
+        g_free(body);
+}
+
+void
+qd_channels_give_memory_back(QdChannels *self)
+{
+    g_free(take(&self->spare_buffer));
+    g_free(take(&self->spare_body));
 }
 
 QdWriterLinger *

@@ -64,6 +64,8 @@ void qd_channels_discharge_ring(QdChannels *self, QdClient *client, guint n_byte
 void qd_channels_handle_event(QdChannels *self, uint64_t token, uint32_t events);
 /* Workers, by timer: ends what has been blocked for too long. */
 void qd_channels_sweep(QdChannels *self);
+/* Frees what is kept for later requests. Thread: any. */
+void qd_channels_give_memory_back(QdChannels *self);
 /* (transfer none): the channels that the leader of a write group has answered, and which are likely to write more at once. */
 QdWriterLinger *qd_channels_get_linger(QdChannels *self);
 /* Main thread: no more requests; what is there is served. */

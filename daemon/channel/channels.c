@@ -39,7 +39,7 @@ qd_channels_free(QdChannels *self)
     g_ptr_array_unref(self->slots);
     g_array_unref(self->free_slots);
     qd_channel_linger_free(self->linger);
-    g_free(self->spare_buffer);
+    qd_channels_give_memory_back(self);
     pthread_mutex_destroy(&self->mutex);
     g_free(self);
     return NULL;

@@ -333,6 +333,7 @@ on_sweep(void *user_data)
 {
     QdEngine *self = user_data;
     QdPoolState state;
+    gboolean at_rest;
 
     qd_index_locks_release();
     qd_channels_sweep(self->context.channels);
@@ -341,17 +342,16 @@ on_sweep(void *user_data)
     if (qd_writer_sweep(self->context.writer))
         qd_workers_request_sweep(self->context.workers);
     qd_writer_look(self->context.writer);
-    if (g_atomic_int_compare_and_exchange(&self->wants_memory, TRUE, FALSE)) {
-        qd_result_memory_clear(self->context.results);
-        (void) malloc_trim(0);
-    }
     state = qd_pool_trim(self->context.pool);
-    if (state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer)) {
-        qd_result_memory_clear(self->context.results);
+    at_rest = state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer);
+    if (at_rest)
         qd_pool_rest(self->context.pool);
-        (void) malloc_trim(0);
-    } else if (state != QD_POOL_QUIET) {
+    else if (state != QD_POOL_QUIET)
         qd_workers_request_sweep(self->context.workers);
+    if (g_atomic_int_compare_and_exchange(&self->wants_memory, TRUE, FALSE) || at_rest) {
+        qd_result_memory_clear(self->context.results);
+        qd_channels_give_memory_back(self->context.channels);
+        (void) malloc_trim(0);
     }
     qd_workers_request_look(self->context.workers);
 }

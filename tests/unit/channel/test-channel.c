@@ -271,6 +271,36 @@ test_linger_ends(ChannelFixture *self, gconstpointer data)
     channel_peer_assert_state(peer, QD_CHANNEL_NONE);
 }
 
+/* Kept memory ----------------------------------------------------------------------------------------------------------- */
+
+#define MIB (1024 * (gsize) 1024)
+
+static void
+test_kept_body(ChannelFixture *self, gconstpointer data)
+{
+    gpointer body = g_malloc(MIB);
+    gsize n_bytes = 0;
+
+    g_assert_null(qd_channels_take_body(self->channels, MIB, &n_bytes));
+    qd_channels_give_body(self->channels, body, MIB);
+    g_assert_true(qd_channels_take_body(self->channels, MIB / 2, &n_bytes) == body);
+    g_assert_cmpuint(n_bytes, ==, MIB);
+    g_assert_null(qd_channels_take_body(self->channels, MIB, &n_bytes));
+
+    qd_channels_give_body(self->channels, body, MIB); /* too large for the one that comes, which is a sign that times change */
+    g_assert_null(qd_channels_take_body(self->channels, MIB / 2 - 1, &n_bytes));
+    g_assert_null(qd_channels_take_body(self->channels, MIB, &n_bytes));
+
+    qd_channels_give_body(self->channels, g_malloc(MIB), MIB); /* too small */
+    g_assert_null(qd_channels_take_body(self->channels, MIB + 1, &n_bytes));
+    qd_channels_give_body(self->channels, g_malloc(8 * MIB), 8 * MIB); /* more than is kept */
+    g_assert_null(qd_channels_take_body(self->channels, 8 * MIB, &n_bytes));
+
+    qd_channels_give_body(self->channels, g_malloc(MIB), MIB);
+    qd_channels_give_memory_back(self->channels);
+    g_assert_null(qd_channels_take_body(self->channels, MIB, &n_bytes));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -290,5 +320,6 @@ main(int argc, char **argv)
     ADD("linger/next-request", test_linger);
     ADD("linger/on-one-core", test_linger_on_one_core);
     ADD("linger/ends", test_linger_ends);
+    ADD("kept-body", test_kept_body);
     return g_test_run();
 }
