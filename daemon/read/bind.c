@@ -5,9 +5,10 @@
 #include "daemon/read/bind.h"
 
 #include "daemon/base/error.h"
+#include "daemon/base/hot.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-static gboolean
+static QD_HOT gboolean
 bind_value(sqlite3_stmt *stmt, int index, const QwValue *value, GError **error)
 {
     int r = SQLITE_OK;
@@ -59,7 +60,7 @@ check_count(sqlite3_stmt *stmt, guint n_given, GError **error)
     return FALSE;
 }
 
-gboolean
+QD_HOT gboolean
 qd_bind_first(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
 {
     for (uint32_t i = 0; i < row->n_columns; i++) {
@@ -72,7 +73,7 @@ qd_bind_first(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
     return TRUE;
 }
 
-gboolean
+QD_HOT gboolean
 qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
 {
     return check_count(stmt, row->n_columns, error) && qd_bind_first(stmt, row, error);

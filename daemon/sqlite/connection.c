@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/hot.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/memory.h"
@@ -244,7 +245,7 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
     return g_steal_pointer(&self);
 }
 
-sqlite3 *
+QD_HOT sqlite3 *
 qd_connection_get_db(QdConnection *self)
 {
     return self->db;

@@ -13,6 +13,7 @@
 
 #include "client-lib/wire/wire-record.h"
 #include "daemon/base/error.h"
+#include "daemon/base/hot.h"
 #include "daemon/base/interrupt.h"
 #include "daemon/base/limits.h"
 
@@ -23,9 +24,9 @@ static _Atomic uint64_t lost_bytes;
 static _Thread_local int64_t thread_balance;
 static pthread_key_t unreported_key; /* its destructor reports the rest */
 static _Thread_local int64_t unreported_bytes;
-static _Thread_local gboolean is_known;  /* the thread has a value for the key */
-static _Thread_local uint64_t n_changes; /* of what the thread holds */
-static _Thread_local QdMemoryUse *use;   /* (nullable): of the statement that runs */
+static _Thread_local int64_t unreported_max; /* 0: the thread has no value for the key yet */
+static _Thread_local uint64_t n_changes;     /* of what the thread holds */
+static _Thread_local QdMemoryUse *use;       /* (nullable): of the statement that runs */
 
 /*
  * SQLite works long on such a size, between two calls of the progress handler: each allocation asks first whether the statement
@@ -79,18 +80,25 @@ count_use(void)
         __atomic_add_fetch(&use->account->n_bytes, n_bytes, __ATOMIC_RELAXED);
 }
 
-static void
+static G_GNUC_NO_INLINE void
+account_much(void)
+{
+    if (unreported_max == 0 && pthread_setspecific(unreported_key, &unreported_bytes) == 0)
+        unreported_max = UNREPORTED_BYTES;
+    if (unreported_bytes < unreported_max && unreported_bytes > -unreported_max)
+        return;
+    report(&unreported_bytes);
+    count_use();
+}
+
+static QD_HOT void
 account(int64_t n_bytes)
 {
     thread_balance += n_bytes;
     unreported_bytes += n_bytes;
     n_changes++;
-    if (!is_known)
-        is_known = pthread_setspecific(unreported_key, &unreported_bytes) == 0;
-    if (is_known && unreported_bytes < UNREPORTED_BYTES && unreported_bytes > -UNREPORTED_BYTES)
-        return;
-    report(&unreported_bytes);
-    count_use();
+    if (G_UNLIKELY(unreported_bytes >= unreported_max || unreported_bytes <= -unreported_max))
+        account_much();
 }
 
 static gboolean
@@ -130,7 +138,7 @@ exceeds_limit(int64_t used, int64_t n_bytes)
  * there, or are reported later, which saves atomic operations. Together they pass the limit by two pages for each thread at most.
  * What is @size bytes long afterwards may have grown by a few each time, as the result of FTS4's offsets().
  */
-static gboolean
+static G_GNUC_NO_INLINE gboolean
 reserve(int64_t n_bytes, int64_t size)
 {
     if (exceeds_budget(n_bytes))
@@ -161,8 +169,8 @@ note_failure(void)
         budget.verdict = QD_BUDGET_HEAP_EXCEEDED;
 }
 
-static void *
-memory_malloc(int n_bytes)
+static G_GNUC_NO_INLINE void *
+malloc_much(int n_bytes)
 {
     void *p = NULL;
 
@@ -177,7 +185,22 @@ memory_malloc(int n_bytes)
     return p;
 }
 
-static void
+/* Each row takes some: no limit is asked before there is something to report. */
+static QD_HOT void *
+memory_malloc(int n_bytes)
+{
+    void *p;
+
+    if (G_UNLIKELY(budget.active || unreported_bytes + n_bytes >= unreported_max))
+        return malloc_much(n_bytes);
+
+    p = malloc((size_t) n_bytes);
+    if (p != NULL)
+        account((int64_t) malloc_usable_size(p));
+    return p;
+}
+
+static QD_HOT void
 memory_free(void *p)
 {
     int64_t n_bytes;
@@ -208,7 +231,7 @@ memory_realloc(void *p, int n_bytes)
     return q;
 }
 
-static int
+static QD_HOT int
 memory_size(void *p)
 {
     return p != NULL ? (int) malloc_usable_size(p) : 0;

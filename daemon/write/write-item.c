@@ -6,6 +6,7 @@
 #include "daemon/write/write-item.h"
 
 #include "daemon/base/error.h"
+#include "daemon/base/hot.h"
 #include "daemon/base/name-set.h"
 #include "daemon/notify/changes.h"
 #include "daemon/notify/row-watch.h"
@@ -125,13 +126,10 @@ keep_row(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLi
     return TRUE;
 }
 
-/* Steps until the statement is done, and keeps what it returns. */
-static gboolean
-step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
-          GError **error)
+/* Keeps the rows that the statement returns. Returns: what ended it; after SQLITE_ROW the row cannot be kept, and @error is set. */
+static QD_HOT int
+step_rows(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits, GError **error)
 {
-    sqlite3 *db = qd_connection_get_db(connection);
-    gint64 total_before = sqlite3_total_changes64(db);
     int r;
 
     while ((r = sqlite3_step(compiled->stmt)) == SQLITE_ROW) {
@@ -141,44 +139,37 @@ step_rows(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwP
         if (item->outcome.pages->len == 0)
             item->rows_begin(item, compiled);
         if (!keep_row(item, compiled, page, limits, error))
-            return FALSE;
+            break;
     }
-    if (r == SQLITE_DONE)
-        return TRUE;
-    /* OR FAIL leaves the count of rows as it is; ABORT takes them back and sets it to 0. The total also has what functions wrote.
-     */
-    item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && sqlite3_changes64(db) > 0 &&
-                  qd_write_item_is_atomic(item);
-    set_step_error(connection, compiled, r, limits, error);
-    return FALSE;
+    return r;
 }
 
-static gboolean
+static QD_HOT gboolean
 step_to_end(QdWriteItem *item, QdConnection *connection, QdCompiled *compiled, QwPageWriter *page, const QdLimits *limits,
             GError **error)
 {
-    QdCounts *counters = item->counts.session != NULL ? item->counts.session : &item->counts.own;
     sqlite3 *db = qd_connection_get_db(connection);
-    gint64 total_before;
-    gboolean ok;
+    gint64 total_before = sqlite3_total_changes64(db);
+    int r;
 
     item->has_begun = TRUE;
-    qd_counting_begin(connection, counters, compiled);
-    total_before = sqlite3_total_changes64(db);
-    ok = step_rows(item, connection, compiled, page, limits, error);
+    r = step_rows(item, compiled, page, limits, error);
+    if (r != SQLITE_DONE && r != SQLITE_ROW) {
+        /* OR FAIL leaves the count of rows as it is; ABORT takes them back and sets it to 0. The total also has what functions
+         * wrote. */
+        item->keeps = (r & 0xff) == SQLITE_CONSTRAINT && sqlite3_total_changes64(db) != total_before && sqlite3_changes64(db) > 0 &&
+                      qd_write_item_is_atomic(item);
+        set_step_error(connection, compiled, r, limits, error);
+    }
     (void) sqlite3_reset(compiled->stmt);
-    qd_counting_end(connection, counters, compiled);
-    if (!ok)
-        return FALSE;
-    if (sqlite3_total_changes64(db) != total_before)
+    if (r == SQLITE_DONE && (compiled->counts_rows || sqlite3_total_changes64(db) != total_before))
         item->outcome.changes += (uint64_t) sqlite3_changes64(db);
-    item->outcome.last_insert_rowid = counters->last_insert_rowid;
-    return TRUE;
+    return r == SQLITE_DONE;
 }
 
-static gboolean
-execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
-             GError **error)
+static QD_HOT gboolean
+step_each_row(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+              const QdLimits *limits, GError **error)
 {
     QwPageReader reader = { 0 };
     QwPageWriter page = { 0 };
@@ -193,9 +184,25 @@ execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *conne
         return FALSE;
     }
     while (qw_page_reader_next(&reader))
-        if (!qd_bind_row(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, &page, limits, error))
+        if (!qd_bind_first(compiled->stmt, &reader, error) || !step_to_end(item, connection, compiled, &page, limits, error))
             return FALSE;
     return TRUE;
+}
+
+/* Nothing of others comes between the rows of one statement, so SQLite itself counts from one to the next. */
+static gboolean
+execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
+             GError **error)
+{
+    QdCounts *counters = item->counts.session != NULL ? item->counts.session : &item->counts.own;
+    gboolean ok;
+
+    qd_counting_begin(connection, counters, compiled);
+    ok = step_each_row(item, statement, connection, compiled, limits, error);
+    qd_counting_end(connection, counters, compiled);
+    if (ok)
+        item->outcome.last_insert_rowid = counters->last_insert_rowid;
+    return ok;
 }
 
 typedef struct Reserved {
