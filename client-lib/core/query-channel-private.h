@@ -33,6 +33,8 @@ struct QueryChannel {
     guint8 *assembled; /* the body of a chain, chunks.total_bytes long */
     QwSpin spin;
     gint64 awake_until_usec; /* 0: not waiting awake */
+    gint64 tried_usec;       /* the last try of it; 0: the core was offered to others since */
+    gboolean lost_core;      /* meanwhile */
     gint64 loop_since_usec;
 
     int passed_fds[2]; /* that came with bytes, until their RING or WHOLE is read; -1 */
@@ -40,3 +42,6 @@ struct QueryChannel {
     QueryWhole *whole; /* (nullable): the same */
     guint32 whole_serial;
 };
+
+/* query-channel-wait.c: bytes have come; whether waiting awake for them has paid */
+void query_channel_note_awake(QueryChannel *self);

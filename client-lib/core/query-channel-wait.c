@@ -16,6 +16,24 @@
 /* Calls that wait by a main loop, of the process: it has something else to do while there are any. */
 static gint n_in_loops; /* atomic */
 
+static void
+note_try(QueryChannel *self, gint64 now_usec)
+{
+    if (self->tried_usec != 0 && qw_spin_has_lost_core((guint64) self->tried_usec, (guint64) now_usec))
+        self->lost_core = TRUE;
+    self->tried_usec = now_usec;
+}
+
+static void
+end_try(QueryChannel *self, gboolean is_caught)
+{
+    self->awake_until_usec = 0;
+    if (self->lost_core)
+        qw_spin_note_lost(&self->spin);
+    else
+        qw_spin_note_awake(&self->spin, is_caught);
+}
+
 /*
  * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
  * than another look at the socket would.
@@ -29,14 +47,28 @@ may_try_again(QueryChannel *self)
         if (!qw_spin_pays(&self->spin))
             return FALSE;
         self->awake_until_usec = now_usec + (gint64) qw_spin_get_usec(&self->spin);
+        self->tried_usec = now_usec;
+        self->lost_core = FALSE;
         return TRUE;
     }
+    note_try(self, now_usec);
     if (now_usec < self->awake_until_usec)
         return TRUE;
 
-    self->awake_until_usec = 0;
-    qw_spin_note_awake(&self->spin, FALSE);
+    end_try(self, FALSE);
     return FALSE;
+}
+
+void
+query_channel_note_awake(QueryChannel *self)
+{
+    gint64 now_usec;
+
+    if (self->awake_until_usec == 0)
+        return;
+    now_usec = g_get_monotonic_time();
+    note_try(self, now_usec);
+    end_try(self, qw_spin_is_caught((guint64) self->awake_until_usec, (guint64) now_usec));
 }
 
 /* poll() without a limit. Returns: false with errno set. */
@@ -90,6 +122,7 @@ query_channel_stay_awake(QueryChannel *self)
         return FALSE;
 
     (void) sched_yield(); /* a server waits for two others, and one of them may wait for this very core */
+    self->tried_usec = 0;
     return TRUE;
 }
 

@@ -282,10 +282,7 @@ receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *
     while (n < 0 && errno == EINTR);
 
     if (n > 0) {
-        if (self->awake_until_usec != 0) {
-            qw_spin_note_awake(&self->spin, qw_spin_is_caught((guint64) self->awake_until_usec, (guint64) g_get_monotonic_time()));
-            self->awake_until_usec = 0;
-        }
+        query_channel_note_awake(self);
         *ret_n = (size_t) n;
         return QUERY_IO_DONE;
     }

@@ -5,8 +5,10 @@
  * Waking a sleeping core costs more than a small query (10-100 µs on virtual machines). A thread that waits awake, for as long
  * as its waits asleep take, spares that when the peer answers in time from another core. On a shared core it only keeps the
  * peer from running. So waiting awake starts after some answers that came quickly and ends with those that did not. Each try that
- * fails doubles the number of quick answers that the next try needs. A pause of the peer says nothing, and the answers before
- * it still count. Else a client of short bursts would sleep for ever once tries have failed beside other load.
+ * fails doubles the number of quick answers that the next try needs. One during which others had the core ends it at once. A pause
+ * of the peer says nothing, and the answers before it still count. Else a client of short bursts would sleep for ever once tries
+ * have failed beside other load.
+ *
  * Invariant: credit <= QW_SPIN_CREDIT_MAX; one quick answer more than `needed` starts a try.
  */
 #pragma once
@@ -23,6 +25,8 @@
 #define QW_SPIN_SLOW_COST 8u
 /* From this time on it was a pause, or other programs had the cores. */
 #define QW_SPIN_PAUSE_USEC 1000u
+/* Two tries are some 1 µs apart, and up to 20 where a device interrupts. After such a time others have run on this core. */
+#define QW_SPIN_LOST_USEC 30u
 #define QW_SPIN_CREDIT_MAX 4u
 #define QW_SPIN_NEEDED_MIN 4u
 #define QW_SPIN_NEEDED_MAX 512u
@@ -58,6 +62,14 @@ qw_spin_is_caught(uint64_t end_usec, uint64_t now_usec)
     return now_usec < end_usec + QW_SPIN_USEC_MIN;
 }
 
+/* Whether others had the core between two tries. What waits awake beside them takes the core from them, and its own need not be
+ * woken. */
+static inline bool
+qw_spin_has_lost_core(uint64_t tried_usec, uint64_t now_usec)
+{
+    return now_usec > tried_usec + QW_SPIN_LOST_USEC;
+}
+
 /* The outcome of waiting awake. */
 static inline void
 qw_spin_note_awake(QwSpin *self, bool caught)
@@ -74,6 +86,15 @@ qw_spin_note_awake(QwSpin *self, bool caught)
     self->quick = 0;
     if (self->credit == 0)
         self->needed = needed < QW_SPIN_NEEDED_MAX ? (uint16_t) (2 * needed) : QW_SPIN_NEEDED_MAX;
+}
+
+/* Others had the core while we waited awake: none of it is forgiven. */
+static inline void
+qw_spin_note_lost(QwSpin *self)
+{
+    self->credit = 0;
+    self->needed *= 2;
+    qw_spin_note_awake(self, false);
 }
 
 /* @waited_usec: until the peer's answer woke us */

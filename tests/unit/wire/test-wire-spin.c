@@ -98,6 +98,29 @@ test_late_answer_is_not_caught(void)
     g_assert_false(qw_spin_is_caught(1000, 1000 + QW_SPIN_USEC_MIN));
 }
 
+/* Beside others that want the core it ends at once, and is tried less often than after a slow answer. */
+static void
+test_lost_core_is_not_forgiven(void)
+{
+    QwSpin lost = { 0 };
+    QwSpin slow = { 0 };
+
+    g_assert_false(qw_spin_has_lost_core(1000, 1000 + QW_SPIN_LOST_USEC));
+    g_assert_true(qw_spin_has_lost_core(1000, 1000 + QW_SPIN_LOST_USEC + 1));
+    for (guint i = 0; i < 20; i++) {
+        (void) count_until_tried(&lost);
+        for (guint k = 0; k <= QW_SPIN_CREDIT_MAX; k++)
+            qw_spin_note_awake(&lost, true);
+        qw_spin_note_lost(&lost);
+        g_assert_false(qw_spin_pays(&lost));
+        g_assert_cmpuint(count_until_tried(&lost), ==, 4 * QW_SPIN_NEEDED_MIN);
+        qw_spin_note_lost(&lost);
+    }
+    (void) count_until_tried(&slow);
+    qw_spin_note_awake(&slow, false);
+    g_assert_cmpuint(count_until_tried(&slow), ==, 2 * QW_SPIN_NEEDED_MIN);
+}
+
 /* Where waking a core takes long, the peer's answer to the first try comes late, too. */
 static void
 test_lasts_as_long_as_waits_asleep(void)
@@ -139,6 +162,7 @@ main(int argc, char **argv)
     g_test_add_func("/wire/spin/failing-tries-get-rare", test_failing_tries_get_rare);
     g_test_add_func("/wire/spin/some-misses-are-forgiven", test_some_misses_are_forgiven);
     g_test_add_func("/wire/spin/late-answer-is-not-caught", test_late_answer_is_not_caught);
+    g_test_add_func("/wire/spin/lost-core-is-not-forgiven", test_lost_core_is_not_forgiven);
     g_test_add_func("/wire/spin/lasts-as-long-as-waits-asleep", test_lasts_as_long_as_waits_asleep);
     g_test_add_func("/wire/spin/few-slow-answers-do-not-prevent-a-try", test_few_slow_answers_do_not_prevent_a_try);
     return g_test_run();
