@@ -34,7 +34,6 @@ struct QueryChannel {
     QwSpin spin;
     gint64 awake_until_usec; /* 0: not waiting awake */
     gint64 tried_usec;       /* the last try of it; 0: the core was offered to others since */
-    gboolean lost_core;      /* meanwhile */
     gint64 loop_since_usec;
 
     int passed_fds[2]; /* that came with bytes, until their RING or WHOLE is read; -1 */

@@ -16,27 +16,25 @@
 /* Calls that wait by a main loop, of the process: it has something else to do while there are any. */
 static gint n_in_loops; /* atomic */
 
-static void
-note_try(QueryChannel *self, gint64 now_usec)
+static gboolean
+has_lost_core(const QueryChannel *self, gint64 now_usec)
 {
-    if (self->tried_usec != 0 && qw_spin_has_lost_core((guint64) self->tried_usec, (guint64) now_usec))
-        self->lost_core = TRUE;
-    self->tried_usec = now_usec;
+    return self->tried_usec != 0 && qw_spin_has_lost_core((guint64) self->tried_usec, (guint64) now_usec);
 }
 
 static void
-end_try(QueryChannel *self, gboolean is_caught)
+end_try(QueryChannel *self, gint64 now_usec, gboolean is_caught)
 {
     self->awake_until_usec = 0;
-    if (self->lost_core)
+    if (has_lost_core(self, now_usec))
         qw_spin_note_lost(&self->spin);
     else
         qw_spin_note_awake(&self->spin, is_caught);
 }
 
 /*
- * Waiting awake: the caller tries again and again, until the answer is there or the time is over. Its own try costs no more
- * than another look at the socket would.
+ * Waiting awake: the caller tries again and again, until the answer is there, the time is over, or others have had the core. Its
+ * own try costs no more than another look at the socket would.
  */
 static gboolean
 may_try_again(QueryChannel *self)
@@ -47,16 +45,12 @@ may_try_again(QueryChannel *self)
         if (!qw_spin_pays(&self->spin))
             return FALSE;
         self->awake_until_usec = now_usec + (gint64) qw_spin_get_usec(&self->spin);
-        self->tried_usec = now_usec;
-        self->lost_core = FALSE;
-        return TRUE;
+    } else if (now_usec >= self->awake_until_usec || has_lost_core(self, now_usec)) {
+        end_try(self, now_usec, FALSE);
+        return FALSE;
     }
-    note_try(self, now_usec);
-    if (now_usec < self->awake_until_usec)
-        return TRUE;
-
-    end_try(self, FALSE);
-    return FALSE;
+    self->tried_usec = now_usec;
+    return TRUE;
 }
 
 void
@@ -67,8 +61,7 @@ query_channel_note_awake(QueryChannel *self)
     if (self->awake_until_usec == 0)
         return;
     now_usec = g_get_monotonic_time();
-    note_try(self, now_usec);
-    end_try(self, qw_spin_is_caught((guint64) self->awake_until_usec, (guint64) now_usec));
+    end_try(self, now_usec, qw_spin_is_caught((guint64) self->awake_until_usec, (guint64) now_usec));
 }
 
 /* poll() without a limit. Returns: false with errno set. */

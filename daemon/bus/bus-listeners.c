@@ -145,24 +145,19 @@ find_wanted(sd_bus_message *message)
 
 /* Each connection of the library calls both, whether it listens or not. It would wake up with each commit of others. */
 static gboolean
-is_of_any_client(sd_bus_message *message)
+is_of_any_client(sd_bus_message *message, const sd_bus_vtable *wanted)
 {
-    const sd_bus_vtable *property;
-
-    if (sd_bus_message_is_method_call(message, QD_BUS_INTERFACE, "Prepare"))
-        return TRUE;
-
-    property = find_wanted(message);
-    return property != NULL && g_str_equal(property->x.property.member, "ProtocolVersion");
+    return sd_bus_message_is_method_call(message, QD_BUS_INTERFACE, "Prepare") ||
+           (wanted != NULL && g_str_equal(wanted->x.property.member, "ProtocolVersion"));
 }
 
 static QdBusActFunc
-find_act(sd_bus_message *message)
+find_act(sd_bus_message *message, const sd_bus_vtable *wanted)
 {
     const char *interface;
     QdBusActFunc act = NULL;
 
-    if (find_wanted(message) != NULL)
+    if (wanted != NULL)
         act = act_get;
     else if (sd_bus_message_is_method_call(message, NULL, "GetAll") && sd_bus_message_has_signature(message, "s") &&
              sd_bus_message_read(message, "s", &interface) > 0 &&
@@ -178,6 +173,7 @@ on_message(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
     const QdBusListeners *self = user_data;
     const char *sender = sd_bus_message_get_sender(message);
     const char *path = sd_bus_message_get_path(message);
+    const sd_bus_vtable *wanted;
     const QdPeer *peer;
     QdBusActFunc act;
 
@@ -185,13 +181,16 @@ on_message(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
         return 0;
     if (g_str_equal(path, QD_BUS_TRACKER_PATH))
         qd_peers_listen(self->service->peers, sender, QD_PEER_GRAPHS);
-    if (!g_str_equal(path, QD_BUS_PATH) || is_of_any_client(message))
+    if (!g_str_equal(path, QD_BUS_PATH))
+        return 0;
+    wanted = find_wanted(message);
+    if (is_of_any_client(message, wanted))
         return 0;
 
     qd_peers_listen(self->service->peers, sender, QD_PEER_CHANGES);
     if (!sd_bus_message_is_method_call(message, PROPERTIES_INTERFACE, NULL))
         return 0;
-    act = find_act(message);
+    act = find_act(message, wanted);
     peer = qd_peers_find(self->service->peers, sender);
     if (act == NULL || (peer != NULL && !qd_peer_is_sandboxed(peer)))
         return 0;

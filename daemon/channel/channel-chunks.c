@@ -13,8 +13,6 @@
 #include "daemon/read/client.h"
 #include "daemon/runtime/context.h"
 
-#define FIRST_BYTES (256 * (gsize) 1024)
-
 void
 qd_channel_discharge_request(QdChannel *self, gsize n_bytes)
 {
@@ -51,8 +49,6 @@ take_kept(QdChannel *self)
     QdChain *chain = &self->input.chain;
     gsize n_bytes;
 
-    if (chain->chunks.total_bytes <= FIRST_BYTES)
-        return;
     chain->data = qd_channels_take_body(self->context->channels, (gsize) chain->chunks.total_bytes, &n_bytes);
     if (chain->data == NULL)
         return;
@@ -66,7 +62,7 @@ static gboolean
 make_room(QdChannel *self, GError **error)
 {
     QdChain *chain = &self->input.chain;
-    gsize wanted = MAX(MAX((gsize) chain->chunks.received_bytes, 2 * chain->n_charged), FIRST_BYTES);
+    gsize wanted = MAX(MAX((gsize) chain->chunks.received_bytes, 2 * chain->n_charged), QD_CHUNKS_FIRST_BYTES);
     uint8_t *data;
 
     if (chain->chunks.received_bytes <= chain->n_charged)

@@ -87,6 +87,9 @@ typedef struct QdRequest {
     GError *error;      /* (owned) (nullable): it was not taken in: its answer */
 } QdRequest;
 
+/* One that comes in pieces has room for so much at first. */
+#define QD_CHUNKS_FIRST_BYTES (256 * (gsize) 1024)
+
 /* A request that comes in pieces. */
 typedef struct QdChain {
     QwChunks chunks;
@@ -523,7 +526,10 @@ void qd_channels_discharge_transport(QdChannels *self, QdTransport transport);
  */
 gpointer qd_channels_take_buffer(QdChannels *self, gsize n_bytes);
 void qd_channels_give_buffer(QdChannels *self, gpointer buffer, gsize n_bytes);
-/* Returns: (nullable): the body of an earlier request that came in pieces, with room for @n_bytes to twice as many */
+/*
+ * The body of an earlier request that came in pieces, with room for @n_bytes to twice as many. None is kept of the size that a
+ * first piece gets. Returns: (nullable)
+ */
 gpointer qd_channels_take_body(QdChannels *self, gsize n_bytes, gsize *ret_n_bytes);
 void qd_channels_give_body(QdChannels *self, gpointer body, gsize n_bytes);
 /* A slot without a channel, for one that is charged; and back, with that charge of all channels. */

@@ -35,13 +35,18 @@ qd_channels_get(QdChannels *self, guint index)
     return channel;
 }
 
+/* Returns: (nullable): the one that is kept, if it has so many bytes; one that has not gives its place up */
 static gsize *
-take(gsize **spare)
+take(gsize **spare, gsize least, gsize most)
 {
-    return __atomic_exchange_n(spare, NULL, __ATOMIC_ACQUIRE);
+    gsize *buffer = __atomic_exchange_n(spare, NULL, __ATOMIC_ACQUIRE);
+
+    if (buffer != NULL && *buffer >= least && *buffer <= most)
+        return buffer;
+    g_free(buffer);
+    return NULL;
 }
 
-/* It takes the place of the one that was kept. */
 static void
 give(gsize **spare, gsize *buffer, gsize n_bytes)
 {
@@ -52,12 +57,9 @@ give(gsize **spare, gsize *buffer, gsize n_bytes)
 gpointer
 qd_channels_take_buffer(QdChannels *self, gsize n_bytes)
 {
-    gsize *buffer = take(&self->spare_buffer);
+    gsize *buffer = take(&self->spare_buffer, n_bytes, n_bytes);
 
-    if (buffer != NULL && *buffer == n_bytes)
-        return buffer;
-    g_free(buffer);
-    return g_malloc(n_bytes);
+    return buffer != NULL ? buffer : g_malloc(n_bytes);
 }
 
 void
@@ -72,22 +74,17 @@ qd_channels_give_buffer(QdChannels *self, gpointer buffer, gsize n_bytes)
 gpointer
 qd_channels_take_body(QdChannels *self, gsize n_bytes, gsize *ret_n_bytes)
 {
-    gsize *body = take(&self->spare_body);
+    gsize *body = n_bytes > QD_CHUNKS_FIRST_BYTES ? take(&self->spare_body, n_bytes, 2 * n_bytes) : NULL;
 
-    if (body == NULL)
-        return NULL;
-    if (*body < n_bytes || *body > 2 * n_bytes) {
-        g_free(body);
-        return NULL;
-    }
-    *ret_n_bytes = *body;
+    if (body != NULL)
+        *ret_n_bytes = *body;
     return body;
 }
 
 void
 qd_channels_give_body(QdChannels *self, gpointer body, gsize n_bytes)
 {
-    if (n_bytes >= sizeof(gsize) && n_bytes <= SPARE_BODY_MAX_BYTES)
+    if (n_bytes > QD_CHUNKS_FIRST_BYTES && n_bytes <= SPARE_BODY_MAX_BYTES)
         give(&self->spare_body, body, n_bytes);
     else
         g_free(body);
@@ -96,8 +93,8 @@ qd_channels_give_body(QdChannels *self, gpointer body, gsize n_bytes)
 void
 qd_channels_give_memory_back(QdChannels *self)
 {
-    g_free(take(&self->spare_buffer));
-    g_free(take(&self->spare_body));
+    g_free(take(&self->spare_buffer, 0, G_MAXSIZE));
+    g_free(take(&self->spare_body, 0, G_MAXSIZE));
 }
 
 QdWriterLinger *

@@ -73,7 +73,7 @@ qd_bind_first(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
     return TRUE;
 }
 
-QD_HOT gboolean
+gboolean
 qd_bind_row(sqlite3_stmt *stmt, const QwPageReader *row, GError **error)
 {
     return check_count(stmt, row->n_columns, error) && qd_bind_first(stmt, row, error);

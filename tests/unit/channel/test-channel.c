@@ -297,6 +297,10 @@ test_kept_body(ChannelFixture *self, gconstpointer data)
     g_assert_null(qd_channels_take_body(self->channels, 8 * MIB, &n_bytes));
 
     qd_channels_give_body(self->channels, g_malloc(MIB), MIB);
+    qd_channels_give_body(self->channels, g_malloc(1), 1); /* it takes no other one's place */
+    body = qd_channels_take_body(self->channels, MIB, &n_bytes);
+    g_assert_nonnull(body);
+    qd_channels_give_body(self->channels, body, n_bytes);
     qd_channels_give_memory_back(self->channels);
     g_assert_null(qd_channels_take_body(self->channels, MIB, &n_bytes));
 }
