@@ -382,21 +382,32 @@ is_loop(const QdTriple *triple, QdPathKind kind)
     return kind != QD_PATH_ONE_OR_MORE && is_circle(triple);
 }
 
+/* @left as a join with a search to @to makes it. The search names its tables, which no later step may put out of sight. */
+static QdRelation *
+settle_before(QdGenerator *self, const QdRelation *left, const QdNode *to)
+{
+    QdRelation *found = qd_relation_new(self);
+
+    (void) qd_relation_add(self, found, to->variable, QD_SQL_NONE);
+    left = qd_relation_settle(self, left, found, QD_SEAL_STREAM);
+    return qd_relation_has_long_columns(left) ? qd_relation_seal(self, left, QD_SEAL_STREAM) : qd_relation_copy(self, left);
+}
+
 /*
- * A repeated path that is searched from each solution of @left as it comes. Neither is kept, so the first rows leave before the
- * last solution is there. To be joined after @left, whose columns it names. NULL: it would be searched again for each row of
- * something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be
- * unbound.
+ * A repeated path that is searched from each solution of *@ret_left as it comes. Neither is kept, so the first rows leave before
+ * the last solution is there. To be joined after *@ret_left, whose columns it names. NULL: it would be searched again for each row
+ * of something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be unbound.
  */
 static QdRelation *
-generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *left, const QdVariableSet *bound)
+generate_by_row(QdGenerator *self, const QdTriple *triple, QdRelation **ret_left, const QdVariableSet *bound)
 {
+    const QdRelation *left = *ret_left;
     QdPathKind kind;
     const QdPath *inner = simplify(triple->path, &kind);
     gboolean from_object = begins_at_object(self, triple, inner, left);
     const QdNode *from = from_object ? &triple->o : &triple->s;
     const QdNode *to = from_object ? &triple->s : &triple->o;
-    const QdColumn *graph = find_graph(self, left);
+    const QdColumn *graph;
     QdRelation *relation;
     QdSql seed, search, node;
     QdTable table;
@@ -404,6 +415,8 @@ generate_by_row(QdGenerator *self, const QdTriple *triple, const QdRelation *lef
     if (is_beside(self, bound) || self->outer != NULL || rate_seed(left, from) != 2 || constant_end(self, to).text != NULL ||
         left->n_tables >= QD_TABLES_MAX)
         return NULL;
+    left = *ret_left = settle_before(self, left, to);
+    graph = find_graph(self, left);
     seed = qd_column_intern(self, qd_relation_find(left, from->variable));
     search = write_search_from(self, kind, inner, from_object, rate_seed(left, to) == 0 ? to : NULL,
                                graph != NULL && graph->certain ? graph->sql : write_searched_graph(self));
@@ -443,7 +456,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
 {
     Closure closure = { 0 };
     const QdPath *inner = simplify(triple->path, &closure.kind);
-    QdRelation *by_row = left != NULL && *left != NULL ? generate_by_row(self, triple, *left, bound) : NULL;
+    QdRelation *by_row = left != NULL && *left != NULL ? generate_by_row(self, triple, left, bound) : NULL;
     gboolean from_object = by_row != NULL ? FALSE : choose_seeds(self, triple, left, &closure);
     QdRelation *relation = qd_relation_new(self);
     QdTable table;

@@ -40,6 +40,25 @@ QUERIES = [
     ("key-never-bound-counted", "", "SELECT (COUNT(?n) AS ?c) { { SELECT ?n {} GROUP BY ?n } }", [{"c": "0"}]),
 ]
 
+# An end of a repeated path is computed, and may be unbound: (name, what computes ?v, pattern, values of ?n)
+COMPUTED_END_DATA = ":a :p :b . :b :p :c . :e :p 3 . :a :q :c . :b :q :d . :e :q :a . :a :r :e"
+COMPUTED_ENDS = [
+    ("plus", "BIND(1 + 2 AS ?v)", "?n :q ?m . ?n :p+ ?v", "e"),
+    ("star", "BIND(1 + 2 AS ?v)", "?n :q ?m . ?n :p* ?v", "e"),
+    ("once", "BIND(1 + 2 AS ?v)", "?n :q ?m . ?n :p? ?v", "e"),
+    ("inverse", "BIND(IRI(STR(:e)) AS ?v)", "?n :q ?m . ?v ^:p+ ?n", ""),
+    ("from-the-object", "BIND(IRI(STR(:a)) AS ?v)", "?n :q ?m . ?v :p+ ?n", "b"),
+    ("alternatives", "BIND(1 + 2 AS ?v)", "?n :q ?m . ?n (:p|:r)+ ?v", "ae"),
+    ("sequence", "BIND(1 + 2 AS ?v)", "?n :q ?m . ?n (:r/:p)+ ?v", "a"),
+    ("two-paths", "BIND(IRI(STR(:c)) AS ?v)", "?n :q ?m . ?n :p+ ?k . ?k :p+ ?v", "a"),
+    ("diamond", "BIND(IRI(STR(:c)) AS ?v)", "?n :q ?m . ?n :p+ ?k . ?n :p+ ?l . ?k :p* ?v . ?l :p* ?v", "aaaab"),
+    ("arms", "BIND(1 + 2 AS ?v)", "?n :q ?m . { ?n :p+ ?v } UNION { ?n :r/:p ?v }", "ae"),
+    ("computed-from-an-object", "", "?n :q ?m . BIND(IRI(STR(?m)) AS ?v) ?n :p+ ?v", "a"),
+    ("bound-by-some", "", "?n :q ?m . OPTIONAL { ?n :r ?k BIND(IRI(STR(?k)) AS ?v) } ?n :p+ ?v", "be"),
+    ("errors", "BIND(1 / 0 AS ?v)", "?n :q ?m . ?n :p+ ?v", "aabe"),
+    ("in-a-graph", "BIND(1 + 2 AS ?v)", "GRAPH ?g { ?n :q ?m . ?n :p+ ?v }", "e"),
+]
+
 # (name, data, update, quads afterwards)
 UPDATES = [
     ("clear-sees-new-graphs", ":a :p :a", "INSERT DATA { GRAPH :g { :a :p :b } } ; CLEAR SILENT NAMED", 1),
@@ -66,6 +85,14 @@ def insert(bus, data):
 def test_query(bus, data, query, rows):
     insert(bus, data)
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("computes, pattern, found", [case[1:] for case in COMPUTED_ENDS], ids=[case[0] for case in COMPUTED_ENDS])
+def test_computed_end_of_a_path(bus, computes, pattern, found):
+    """A search names the row that it begins from, which has to stay in sight when the end is compared."""
+    insert(bus, COMPUTED_END_DATA + " . GRAPH :g { " + COMPUTED_END_DATA + " }")
+    rows = rows_of(bus, "SELECT ?n { " + computes + " " + pattern + " }")
+    assert sorted(row["n"] for row in rows) == ["http://example.org/" + name for name in found]
 
 
 def test_stored_prefixes(bus):
