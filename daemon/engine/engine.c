@@ -30,9 +30,9 @@
 #include "daemon/results/result-memory.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/builtin/forced-return.h"
-#include "daemon/sqlite/index-locks.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/vfs/index-locks.h"
 #include "daemon/store/database.h"
 #include "daemon/write/writer.h"
 

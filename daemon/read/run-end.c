@@ -9,7 +9,7 @@
 #include "daemon/read/client.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/run.h"
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 
 #define PEER_CHECK_USEC 10000
 #define TRIAL_ROOM_USEC 1000000 /* before its end, for another plan */

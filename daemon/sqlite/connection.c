@@ -10,10 +10,10 @@
 
 #include "daemon/base/hot.h"
 #include "daemon/sqlite/guard/grants.h"
-#include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/log-file.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 
 /* A call that was made to return loses at least as much: what is seen of it is a difference. */
 #define LOST_MIN_BYTES (128 * 1024)

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "daemon/sqlite/log-file.h"
 #include "daemon/sqlite/page-cells.h"
+#include "daemon/sqlite/vfs/log-file.h"
 
 /* The index: two copies of the header, how far the file is filled, then blocks of 32 KiB. */
 #define BLOCK_BYTES 32768

@@ -10,7 +10,7 @@
 #include "daemon/read/evaluation.h"
 #include "daemon/runtime/workers.h"
 #include "daemon/sqlite/connection.h"
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 #include "daemon/write/write-group.h"
 #include "daemon/write/writer-private.h"
 #include "daemon/write/writer.h"

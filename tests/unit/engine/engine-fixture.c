@@ -12,8 +12,8 @@
 #include "daemon/base/access.h"
 #include "daemon/base/fd.h"
 #include "daemon/call/call-classes.h"
-#include "daemon/sqlite/index-locks.h"
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/vfs/index-locks.h"
 
 #define DEADLINE_USEC (60 * G_USEC_PER_SEC)
 

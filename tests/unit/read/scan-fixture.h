@@ -5,7 +5,7 @@
 #pragma once
 
 #include "daemon/read/table-scan.h"
-#include "daemon/sqlite/log-file.h"
+#include "daemon/sqlite/vfs/log-file.h"
 
 #define SCAN_FUNCTION "pack_row"
 

@@ -2,7 +2,7 @@
 /*
  * What another program would see of the locks of the log's index, before and after a descriptor of it was closed here.
  */
-#include "daemon/sqlite/index-locks.h"
+#include "daemon/sqlite/vfs/index-locks.h"
 
 #include <fcntl.h>
 #include <unistd.h>

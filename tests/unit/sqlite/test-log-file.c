@@ -5,7 +5,7 @@
  * without calls, and that a transaction waits for the disk while it writes. And that VACUUM can be ended.
  * And that a new log seldom grows.
  */
-#include "daemon/sqlite/log-file.h"
+#include "daemon/sqlite/vfs/log-file.h"
 
 #include <errno.h>
 #include <fcntl.h>

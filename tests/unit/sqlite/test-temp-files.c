@@ -2,7 +2,7 @@
 /*
  * Temporary files are counted by their writes, in all and in the statement that makes them.
  */
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 
 #include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"

@@ -9,7 +9,7 @@
 
 #include "daemon/plan/compile.h"
 #include "daemon/read/plans.h"
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 #include "tests/unit/sparql/sparql-fixture.h"
 
 static void

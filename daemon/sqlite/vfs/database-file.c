@@ -7,7 +7,7 @@
  * it was asked for a short time ago. It is searched for a row then, by reads that each wait for the one before
  * (docs/decisions/sqlite-settings.md).
  */
-#include "daemon/sqlite/database-file.h"
+#include "daemon/sqlite/vfs/database-file.h"
 
 #include <pthread.h>
 #include <stdint.h>

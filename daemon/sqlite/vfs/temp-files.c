@@ -2,7 +2,7 @@
 /*
  * The methods of temporary files, over those of SQLite's VFS: writes, cuts and ends change what is counted.
  */
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  * A sync of a file that has grown waits for its file system's journal, too. A small commit takes twice the time. So a log grows by
  * as much as it has, with zeros, which are no frame. A daemon that has just started, or rested, has a new log.
  */
-#include "daemon/sqlite/log-file.h"
+#include "daemon/sqlite/vfs/log-file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "daemon/base/interrupt.h"
-#include "daemon/sqlite/database-file.h"
-#include "daemon/sqlite/temp-files.h"
+#include "daemon/sqlite/vfs/database-file.h"
+#include "daemon/sqlite/vfs/temp-files.h"
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff

@@ -7,7 +7,7 @@
  * A look-up takes a mark's lock and gives it back: two system calls of the five that it takes. Between connections of this process
  * SQLite counts the locks itself, so the kernel's lock matters to other programs only, and may stay for a while.
  */
-#include "daemon/sqlite/index-locks.h"
+#include "daemon/sqlite/vfs/index-locks.h"
 
 #include <fcntl.h>
 #include <pthread.h>
