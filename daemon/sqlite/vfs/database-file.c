@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The methods of database files, over those of SQLite's VFS.
+ * The methods of database files, over those of SQLite's VFS. That VFS maps nothing but for moments: the pages are those of a
+ * mapping that all connections share (docs/decisions/shared-mapping.md).
+ *
+ * The kernel maps a page, and 15 around it, in the time of three reads. A scan uses all of them, a few look-ups seldom a second
+ * one. So the page by which such a part is first used is read, unless it follows the page before.
  *
  * Of a mapped database each page is first touched by SQLite's single reads, and each waits for memory. So a page that follows the
  * last one has the next one fetched into the cache. A scan takes 0.85 of the time. Any other page is fetched itself, whole, unless
@@ -10,8 +14,11 @@
 #include "daemon/sqlite/vfs/database-file.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "daemon/sqlite/vfs/database-map.h"
 
 #define CACHE_LINE_BYTES 64
 #define FILE_ALIGNMENT 8
@@ -19,23 +26,27 @@
 #define N_RECENT 256
 #define MAX_SEARCHED_BYTES 4096
 
-typedef struct Pages {
+/* After the file of the VFS below. */
+typedef struct DatabaseFile {
+    const char *path;          /* (not owned): the VFS's, as long as the file is open */
+    QdDatabaseMap *map;        /* (nullable) */
+    sqlite3_int64 limit;       /* bytes that this connection may have mapped */
+    bool is_known;             /* the limit, and how long the file is, for the snapshot that is read */
     sqlite3_int64 last;        /* where the last page that was asked for lies */
     uint32_t recent[N_RECENT]; /* pages out of sequence, each at its number modulo N_RECENT */
-} Pages;
+} DatabaseFile;
 
-_Static_assert(sizeof(Pages) + FILE_ALIGNMENT <= QD_DATABASE_FILE_BYTES, "it is after the file of the VFS below");
+_Static_assert(sizeof(DatabaseFile) + FILE_ALIGNMENT <= QD_DATABASE_FILE_BYTES, "it is after the file of the VFS below");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
-static sqlite3_io_methods database_methods;     /* the same, with a fetch of ours */
+static sqlite3_io_methods database_methods;     /* the same, with pages of ours */
 static int n_file_bytes;
 
-/* After the file of the VFS below. */
-static Pages *
+static DatabaseFile *
 get_state(sqlite3_file *file)
 {
-    return (Pages *) ((char *) file + n_file_bytes);
+    return (DatabaseFile *) ((char *) file + n_file_bytes);
 }
 
 /* No access: the page may not be there. */
@@ -47,68 +58,103 @@ prefetch(const char *page, int n_bytes)
 }
 
 /* FALSE: it is likely to be in the cache. */
-static int
-note_page(Pages *self, sqlite3_int64 offset, int n_bytes)
+static bool
+note_page(DatabaseFile *self, sqlite3_int64 offset, int n_bytes)
 {
     uint32_t number = (uint32_t) (offset / n_bytes);
     uint32_t *slot = &self->recent[number % N_RECENT];
-    int is_new = *slot != number;
+    bool is_new = *slot != number;
 
     *slot = number;
     return is_new;
 }
 
+/* For a snapshot that begins. */
+static void
+look(sqlite3_file *file, DatabaseFile *self)
+{
+    sqlite3_int64 size = 0;
+
+    self->is_known = true;
+    self->limit = -1; /* asks */
+    if (below_methods->xFileControl(file, SQLITE_FCNTL_MMAP_SIZE, &self->limit) != SQLITE_OK)
+        self->limit = 0;
+    if (self->map == NULL)
+        self->map = qd_database_map_get(file, below_methods, self->path, self->limit);
+    if (self->map != NULL && below_methods->xFileSize(file, &size) == SQLITE_OK)
+        qd_database_map_set_size(self->map, size);
+}
+
 static int
 database_fetch(sqlite3_file *file, sqlite3_int64 offset, int n_bytes, void **ret_data)
 {
-    Pages *self = get_state(file);
-    int r = below_methods->xFetch(file, offset, n_bytes, ret_data);
+    DatabaseFile *self = get_state(file);
+    bool follows = offset - self->last == n_bytes;
+    char *page = NULL;
 
-    if (r != SQLITE_OK || *ret_data == NULL)
-        return r;
-    if (offset - self->last == n_bytes)
-        prefetch((const char *) *ret_data + n_bytes, n_bytes);
-    else if (n_bytes <= MAX_SEARCHED_BYTES && note_page(self, offset, n_bytes))
-        prefetch(*ret_data, n_bytes);
+    if (!self->is_known)
+        look(file, self);
+    if (self->map != NULL && offset + n_bytes <= self->limit)
+        page = qd_database_map_find(self->map, offset, n_bytes);
+    if (page != NULL && qd_database_map_use(self->map, offset) && !follows && n_bytes <= MAX_SEARCHED_BYTES)
+        page = NULL;
+    if (page != NULL && follows)
+        prefetch(page + n_bytes, n_bytes);
+    else if (page != NULL && n_bytes <= MAX_SEARCHED_BYTES && note_page(self, offset, n_bytes))
+        prefetch(page, n_bytes);
     self->last = offset;
+    *ret_data = page; /* NULL: it is read */
     return SQLITE_OK;
 }
 
-/*
- * A mapping may be longer than the file, which another connection's checkpoint has cut since. SQLite may read a page after the
- * end: one that was made and given up, and never written. Of a mapping that read is SIGBUS; of the file it is a short one.
- */
+/* @data: (nullable): a page that is not used any more; NULL: another connection has committed */
 static int
-database_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
+database_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *data)
 {
-    sqlite3_int64 size = 0;
-    int n = n_bytes;
-    int r = below_methods->xFileSize(file, &size);
+    DatabaseFile *self = get_state(file);
 
-    if (r != SQLITE_OK)
-        return r;
-    if (offset + n_bytes > size)
-        n = size > offset ? (int) (size - offset) : 0;
-    r = n > 0 ? below_methods->xRead(file, data, n, offset) : SQLITE_OK;
-    if (r != SQLITE_OK || n == n_bytes)
-        return r;
-    memset((char *) data + n, 0, (size_t) (n_bytes - n));
-    return SQLITE_IOERR_SHORT_READ;
+    (void) offset;
+    self->is_known = self->is_known && data != NULL;
+    return SQLITE_OK;
+}
+
+static int
+database_file_control(sqlite3_file *file, int op, void *argument)
+{
+    int r = below_methods->xFileControl(file, op, argument);
+
+    if (op == SQLITE_FCNTL_SIZE_HINT) /* has mapped the file: what is read of that mapping after the file's end is SIGBUS */
+        (void) below_methods->xUnfetch(file, 0, NULL);
+    return r;
+}
+
+static int
+database_close(sqlite3_file *file)
+{
+    DatabaseFile *self = get_state(file);
+
+    if (self->map != NULL)
+        qd_database_map_unref(self->map);
+    self->map = NULL;
+    return below_methods->xClose(file);
 }
 
 void
-qd_database_file_watch(sqlite3_file *file, int n_bytes)
+qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes)
 {
     pthread_mutex_lock(&mutex);
     if (below_methods == NULL && file->pMethods->iVersion >= 3) {
         n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
         database_methods = *file->pMethods;
         database_methods.xFetch = database_fetch;
-        database_methods.xRead = database_read;
+        database_methods.xUnfetch = database_unfetch;
+        database_methods.xFileControl = database_file_control;
+        database_methods.xClose = database_close;
         below_methods = file->pMethods;
     }
     if (file->pMethods == below_methods) {
-        memset(get_state(file), 0, sizeof(Pages));
+        memset(get_state(file), 0, sizeof(DatabaseFile));
+        get_state(file)->path = path;
         file->pMethods = &database_methods;
     }
     pthread_mutex_unlock(&mutex);

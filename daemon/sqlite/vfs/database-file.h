@@ -9,12 +9,13 @@
 
 #include <sqlite3.h>
 
-#define QD_DATABASE_FILE_BYTES 1040
+#define QD_DATABASE_FILE_BYTES 1080
 
 /*
- * @file: a database's, which its VFS has opened
+ * @file: a database's, which SQLite's VFS "unix" has opened
+ * @path: by which it has, as long as the file is open
  * @n_bytes: the same for all files: those of the VFS take so many. QD_DATABASE_FILE_BYTES more are there
  *
  * Files of another class of calls than the first one's are left alone. Thread: any.
  */
-void qd_database_file_watch(sqlite3_file *file, int n_bytes);
+void qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes);

@@ -365,6 +365,13 @@ qd_log_file_is_mapped(const sqlite3_file *log, const void *data)
 
 /* The VFS --------------------------------------------------------------------------------------------------------------- */
 
+/* Another VFS than SQLite's may mean something else by a name. */
+static bool
+is_of_system(void)
+{
+    return strcmp(get_below()->zName, "unix") == 0;
+}
+
 static int
 log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *ret_flags)
 {
@@ -373,8 +380,8 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
 
     if ((flags & SQLITE_OPEN_WAL) == 0) {
         r = get_below()->xOpen(get_below(), name, file, flags, ret_flags);
-        if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0)
-            qd_database_file_watch(file, get_below()->szOsFile);
+        if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && is_of_system())
+            qd_database_file_watch(file, name, get_below()->szOsFile);
         if (r == SQLITE_OK && name == NULL)
             qd_temp_file_watch(file, get_below()->szOsFile);
         return r;
@@ -383,7 +390,7 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
     memset(self, 0, sizeof *self);
     self->file = (sqlite3_file *) (self + 1);
     self->pace_fd = -1;
-    if (strcmp(get_below()->zName, "unix") == 0) /* another VFS may mean something else by a name */
+    if (is_of_system())
         self->path = name;
     r = get_below()->xOpen(get_below(), name, self->file, flags, ret_flags);
     if (self->file->pMethods != NULL)

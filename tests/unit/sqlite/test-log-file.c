@@ -360,88 +360,6 @@ test_partly_mapped(StoreFixture *self, gconstpointer data)
     g_assert_cmpuint(n_before, <, 200);
 }
 
-/* Rows in their order, and from the last page on, which has no next one. */
-static void
-assert_rows(sqlite3 *db, const char *order, guint n_rows)
-{
-    g_autofree char *sql = g_strdup_printf("SELECT i, length(b), b = zeroblob(1000) FROM t ORDER BY i %s", order);
-    sqlite3_stmt *stmt = NULL;
-    guint n = 0;
-
-    g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), ==, SQLITE_OK);
-    for (; sqlite3_step(stmt) == SQLITE_ROW; n++) {
-        g_assert_cmpint(sqlite3_column_int(stmt, 0), ==, order[0] == 'A' ? n + 1 : n_rows - n);
-        g_assert_cmpint(sqlite3_column_int(stmt, 1), ==, 1000);
-        g_assert_true(sqlite3_column_int(stmt, 2));
-    }
-    g_assert_cmpint(sqlite3_finalize(stmt), ==, SQLITE_OK);
-    g_assert_cmpuint(n, ==, n_rows);
-}
-
-/* A database that is mapped as far as it goes; SQLite's own VFS reads it alike. */
-static void
-test_pages_ahead(StoreFixture *self, gconstpointer data)
-{
-    g_autofree char *path = g_build_filename(self->dir, "pages.db", NULL);
-    const char *const vfs[] = { qd_log_file_get_vfs(), NULL };
-    const sqlite3_io_methods *methods[2];
-
-    for (guint i = 0; i < G_N_ELEMENTS(vfs); i++) {
-        sqlite3_file *file = NULL;
-        sqlite3 *db = NULL;
-        int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-
-        g_assert_cmpint(sqlite3_open_v2(path, &db, flags, vfs[i]), ==, SQLITE_OK);
-        g_assert_cmpint(sqlite3_exec(db,
-                                     "PRAGMA mmap_size=100000000; CREATE TABLE IF NOT EXISTS t(i INTEGER PRIMARY KEY, b BLOB);"
-                                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) "
-                                     "INSERT OR IGNORE INTO t SELECT i, zeroblob(1000) FROM n",
-                                     NULL, NULL, NULL),
-                        ==, SQLITE_OK);
-        assert_rows(db, "ASC", 5000);
-        assert_rows(db, "DESC", 5000);
-        g_assert_cmpint(sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file), ==, SQLITE_OK);
-        methods[i] = file->pMethods;
-        g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
-    }
-    g_assert_true(methods[0]->xFetch != methods[1]->xFetch);
-    g_assert_true(methods[0]->xWrite == methods[1]->xWrite);
-    g_assert_cmpint(g_unlink(path), ==, 0);
-}
-
-/* The mapping stays as long as the file was: a read after its end is that of a file. */
-static void
-test_cut_under_a_mapping(StoreFixture *self, gconstpointer data)
-{
-    g_autofree char *path = g_build_filename(self->dir, "cut.db", NULL);
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    guint8 page[4096] = { 1 };
-    guint8 none[4096] = { 0 };
-    sqlite3_file *file = NULL;
-    sqlite3 *db = NULL;
-    sqlite3_int64 size = 0;
-    void *mapped = NULL;
-
-    g_assert_cmpint(sqlite3_open_v2(path, &db, flags, qd_log_file_get_vfs()), ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_exec(db,
-                                 "PRAGMA page_size=4096; PRAGMA mmap_size=100000000; CREATE TABLE t(b); "
-                                 "INSERT INTO t VALUES(randomblob(100000))",
-                                 NULL, NULL, NULL),
-                    ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file), ==, SQLITE_OK);
-    g_assert_cmpint(file->pMethods->xFileSize(file, &size), ==, SQLITE_OK);
-    size -= (sqlite3_int64) sizeof page;
-    g_assert_cmpint(file->pMethods->xFetch(file, size, sizeof page, &mapped), ==, SQLITE_OK);
-    g_assert_nonnull(mapped);
-    g_assert_cmpint(file->pMethods->xUnfetch(file, size, mapped), ==, SQLITE_OK);
-    g_assert_cmpint(file->pMethods->xRead(file, page, sizeof page, size), ==, SQLITE_OK);
-    g_assert_cmpint(truncate(path, size), ==, 0);
-    g_assert_cmpint(file->pMethods->xRead(file, page, sizeof page, size), ==, SQLITE_IOERR_SHORT_READ);
-    g_assert_cmpmem(page, sizeof page, none, sizeof none);
-    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
-    g_assert_cmpint(g_unlink(path), ==, 0);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -453,8 +371,6 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/grows", StoreFixture, NULL, set_up, test_grows, tear_down);
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
-    g_test_add("/sqlite/log-file/pages-ahead", StoreFixture, NULL, set_up, test_pages_ahead, tear_down);
-    g_test_add("/sqlite/log-file/cut-under-a-mapping", StoreFixture, NULL, set_up, test_cut_under_a_mapping, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
