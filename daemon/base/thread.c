@@ -138,13 +138,13 @@ qd_thread_set_batch(QdThread *self, gboolean batch)
     SchedAttr attr = {
         .size = sizeof attr,
         .policy = batch ? SCHED_BATCH : SCHED_OTHER,
-        .nice = getpriority(PRIO_PROCESS, (id_t) self->tid), /* as it was: a unit may have Nice= */
         .runtime_nsec = batch ? BATCH_SLICE_NSEC : 0,
     };
 
     if (g_atomic_int_get(&self->is_batch) == batch)
         return;
     g_atomic_int_set(&self->is_batch, batch);
+    attr.nice = getpriority(PRIO_PROCESS, (id_t) self->tid); /* as it was: a unit may have Nice= */
     (void) syscall(SYS_sched_setattr, self->tid, &attr, 0);
 }
 
