@@ -177,10 +177,13 @@ PHASES = {
 
 def is_traced(pid):
     """All threads of it."""
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as stream:
-            if "\nTracerPid:\t0\n" in stream.read():
-                return False
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as stream:
+                if "\nTracerPid:\t0\n" in stream.read():
+                    return False
+    except (FileNotFoundError, ProcessLookupError):  # one has ended since they were listed, or all have: look again
+        return False
     return True
 
 

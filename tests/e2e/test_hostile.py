@@ -230,6 +230,18 @@ def n_unread_bytes(sock):
     return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0]
 
 
+def is_asleep(pid):
+    """All threads of it: what has been read is dealt with, too."""
+    states = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/stat", encoding="utf-8") as stream:
+                states.append(stream.read().rpartition(")")[2].split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended meanwhile
+    return set(states) <= {"S"}
+
+
 def send_what_goes(rests):
     """Sends until no socket takes any more; @rests: the bytes left of each channel."""
     sockets = {channel.socket: channel for channel in rests}
@@ -518,8 +530,8 @@ def test_a_large_request_is_refused_where_there_is_no_room(make_bus):
     with bus.prepare(FIRST_IS_LARGE, page_size=1 << 20) as one, bus.prepare("SELECT length(?1)", page_size=1 << 20) as two:
         serials = [one.send("F", 1, encode_row([100, 30000, b""])), one.send("F", 1, half)]
         # else the second request meets this one's charge, and waits for the first one's end uncharged
-        wait_until(lambda: n_unread_bytes(one.socket) == 0, "the second request to be read")
         assert two.fetch((b"x",)) == [(1,)]
+        wait_until(lambda: n_unread_bytes(one.socket) == 0 and is_asleep(bus.daemon_pid()), "the second request to be charged")
         with pytest.raises(RemoteError) as error:
             list(two.answer(two.send("F", 1, encode_row([b"x" * ((1 << 19) + 65536)]))))
         assert error.value.name == "LimitExceeded" and "request_bytes_per_client" in error.value.message
