@@ -395,8 +395,9 @@ settle_before(QdGenerator *self, const QdRelation *left, const QdNode *to)
 
 /*
  * A repeated path that is searched from each solution of *@ret_left as it comes. Neither is kept, so the first rows leave before
- * the last solution is there. To be joined after *@ret_left, whose columns it names. NULL: it would be searched again for each row
- * of something around it, or its steps are more than links. Or one end is a constant, none is known, or a known one may be unbound.
+ * the last solution is there. To be joined after *@ret_left, which may be settled for that, and whose columns it names. NULL: it
+ * would be searched again for each row of something around it, or its steps are more than links. Or one end is a constant, none is
+ * known, or a known one may be unbound.
  */
 static QdRelation *
 generate_by_row(QdGenerator *self, const QdTriple *triple, QdRelation **ret_left, const QdVariableSet *bound)

@@ -13,6 +13,9 @@
 
 #include "daemon/base/fd.h"
 #include "tests/unit/bus/bus-fixture.h"
+#include "tests/unit/valgrind.h"
+
+#define UNTRUE_UNDER_VALGRIND "valgrind knows no pidfd_open(), has another name, and descriptors of its own"
 
 static void
 assert_scope(const char *cgroup, const char *expected)
@@ -161,23 +164,13 @@ test_stat(void)
                     -EINVAL);
 }
 
-/* Skips a test that valgrind falsifies. */
-static gboolean
-skips_under_valgrind(void)
-{
-    if (g_strcmp0(g_getenv("QUERYD_SANITIZER"), "valgrind") != 0)
-        return FALSE;
-    g_test_skip("valgrind knows no pidfd_open(), has another name, and descriptors of its own");
-    return TRUE;
-}
-
 static void
 test_self(void)
 {
     g_autoptr(QdBusProcess) one = qd_bus_process_new(getpid(), -1);
     g_autoptr(QdBusProcess) two = qd_bus_process_new(getpid(), -1);
 
-    if (skips_under_valgrind())
+    if (skips_under_valgrind(UNTRUE_UNDER_VALGRIND))
         return;
     g_assert_true(qd_bus_process_is_alive(one));
     g_assert_cmpint(one->sandbox, ==, QD_SANDBOX_NONE);
@@ -210,7 +203,7 @@ test_no_descriptors(void)
     QdBusProcess *process = NULL;
     guint n_left = 0;
 
-    if (skips_under_valgrind())
+    if (skips_under_valgrind(UNTRUE_UNDER_VALGRIND))
         return;
     do {
         rlim_t before;
