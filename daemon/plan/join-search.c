@@ -105,6 +105,13 @@ begins_by_itself(const QdAlgebra *node)
     return node->kind == QD_ALGEBRA_PATH && (node->triple->s.kind == QD_NODE_TERM || node->triple->o.kind == QD_NODE_TERM);
 }
 
+/* Whether @node is searched for each row before it, though it may share nothing with them. */
+static gboolean
+is_searched_by_row(const QdAlgebra *node)
+{
+    return node->kind == QD_ALGEBRA_PATH ? !begins_by_itself(node) : node->kind == QD_ALGEBRA_UNION && qd_algebra_has_path(node);
+}
+
 /* Rows of the item @index for each that is there, by those of the sample if it can tell. */
 static double
 estimate_next(const Join *join, Order *self, guint first, guint index)
@@ -139,11 +146,11 @@ choose_next(const Join *join, Order *self, guint first, double *ret_rows)
         if (join->has_steps && !may_come_next(self->items, first, join->n, i, &self->own.sure))
             continue;
         n_rows = estimate_next(join, self, first, i);
-        /* a part that shares nothing multiplies everything: it waits unless it is tiny. A path never is: it has every node, and
-         * what an empty store says of it does not hold for long */
+        /* a part that shares nothing multiplies everything: it waits unless it is tiny. What is searched never is: a path has
+         * every node, and what an empty store says of it does not hold for long */
         if (first > 0 && !qd_variable_set_shares(&item->named, &self->known.possible)) {
             n_rows *= n_rows > 1 ? 1000 : 1;
-            if (item->node->kind == QD_ALGEBRA_PATH && !begins_by_itself(item->node))
+            if (is_searched_by_row(item->node))
                 n_rows = MAX(n_rows, APART_MIN);
         }
         if (first == 0 && item->node->follows)

@@ -19,6 +19,8 @@ def make_hierarchy(rng):
         name = f"<http://example.org/c{number}>"
         lines.append(f"{name} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/Class> .")
         lines.append(f'{name} <http://www.w3.org/2000/01/rdf-schema#label> "class {number}" .')
+        kind = "common" if number % 4 else f"k{number}"
+        lines.append(f"{name} <http://example.org/kind> <http://example.org/{kind}> .")
         if number % 7 == 0:
             aliases[number] = rng.randrange(N_CLASSES)
             lines.append(f"{name} <http://example.org/alias> <http://example.org/c{aliases[number]}> .")
@@ -157,6 +159,10 @@ def n_alias_pairs(made):
     ("?c rdfs:subClassOf* ?a . ?b rdfs:subClassOf+ ?a FILTER EXISTS { ?b :alias :none }", lambda made: 0),
     ("?c rdfs:subClassOf+ ?a OPTIONAL { ?a :none ?d } { SELECT ?a ?d { ?a rdfs:label ?x . ?a rdfs:subClassOf* ?d } }",
      lambda made: sum(made.n_above[above] + 1 for all_above in made.above.values() for above in all_above)),
+    ("?c rdfs:subClassOf ?b { SELECT ?b (COUNT(*) AS ?k) { ?b :kind :common ; a :Class } GROUP BY ?b } "
+     "{ ?c a :Class . ?c rdfs:subClassOf+/:alias ?c } UNION { ?c rdfs:subClassOf+/:alias :none }",
+     lambda made: sum(number in made.above[alias] and sum(parent % 4 > 0 for parent in made.parents[alias])
+                      for number, alias in made.aliases.items())),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
     if pattern == LATE_IN_EACH and hierarchy.place.startswith("GRAPH ?"):
