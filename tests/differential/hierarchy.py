@@ -440,7 +440,7 @@ def main():
     parser.add_argument("--check", type=float, default=CHECK_SECONDS, help="seconds that the evaluator has for a query")
     parser.add_argument("--only", type=int, metavar="NUMBER")
     parser.add_argument("--minutes", type=float, default=20, help="for each file; later queries are left out")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     files = arguments.files or find_samples()
     if not files:
         print("hierarchy: skipped: no *.nt.xz in the folder that QUERYD_RDF_SAMPLES names, or in ../shared/rdf-samples")
