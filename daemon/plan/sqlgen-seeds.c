@@ -10,6 +10,7 @@
 #define DOMAIN_MAX 50000      /* values to begin from */
 #define SEEDED_MAX 1e7        /* solutions that begin from them */
 #define PATH_LEVELS_MAX 2     /* of paths of which one gives another the values */
+#define LEFT_GAIN 10          /* a left that has so many times less solutions than a part has values is kept */
 
 /* @variables without those that @node, a subselect's modifier or group, makes of its own. */
 static void
@@ -240,7 +241,21 @@ find_domain(QdGenerator *self, const Parts *parts, guint variable, const QdAlgeb
     return found;
 }
 
-/* The values of @variables in @relation, as far as each solution of @pattern binds them, each combination once. */
+/* Adds @known (nullable) to @seeds if it is always bound. */
+static void
+add_values(QdGenerator *self, QdRelation *seeds, const QdColumn *known)
+{
+    QdColumn *column;
+
+    if (known == NULL || !known->certain)
+        return;
+    column = qd_relation_add_column(self, seeds, known);
+    column->sql = qd_column_intern(self, known);
+    column->interned = TRUE;
+}
+
+/* The values of @variables in @relation, as far as each solution of @pattern binds them, each combination once. In GRAPH ?g these
+ * are of one graph each. */
 static QdRelation *
 take_values(QdGenerator *self, const QdRelation *relation, const QdAlgebra *pattern, const QdVariableSet *variables)
 {
@@ -249,27 +264,23 @@ take_values(QdGenerator *self, const QdRelation *relation, const QdAlgebra *patt
     qd_relation_take_rows(self, seeds, relation);
     QD_VARIABLE_SET_FOREACH(variables, variable)
     {
-        const QdColumn *known = qd_relation_find(relation, variable);
-
-        if (known != NULL && known->certain && qd_algebra_binds(pattern, variable)) {
-            QdColumn *column = qd_relation_add_column(self, seeds, known);
-
-            column->sql = qd_column_intern(self, known);
-            column->interned = TRUE;
-        }
+        if (qd_algebra_binds(pattern, variable))
+            add_values(self, seeds, qd_relation_find(relation, variable));
     }
     if (seeds->n_columns == 0)
         return NULL;
+    if (self->graph.kind == QD_NODE_VARIABLE && !qd_variable_set_has(variables, self->graph.variable))
+        add_values(self, seeds, qd_relation_find(relation, self->graph.variable));
     return qd_relation_seal_text(self, seeds, qd_relation_write(self, seeds, "SELECT DISTINCT", QD_SQL_NONE), QD_SEAL_MATERIALIZED);
 }
 
 QdRelation *
 qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
-                     const QdAlgebra *pattern)
+                     const QdAlgebra *pattern, double n_max)
 {
     const Parts join = { parts, n_parts, PATH_LEVELS_MAX };
     const QdAlgebra *found = NULL;
-    double least = DOMAIN_MAX;
+    double least = MIN(n_max, DOMAIN_MAX);
 
     QD_VARIABLE_SET_FOREACH(variables, variable)
     {
@@ -293,9 +304,9 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     QdVariableSet shared = { 0 };
     QdVariableSet bound = { 0 };
     const QdAlgebra *pattern;
+    gboolean may_keep = n_left <= QD_KEPT_LEFT_MAX;
 
-    if (!is_subselect(node) || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || left->n_tables == 0 ||
-        qd_algebra_is_volatile(node))
+    if (!is_subselect(node) || self->outer != NULL || left->n_tables == 0 || qd_algebra_is_volatile(node))
         return left;
     if (n_left >= COUNTED_LEFT_MIN && qd_rewrite_may_count(self, node))
         return left;
@@ -313,8 +324,9 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     }
     if (qd_variable_set_is_empty(&bound))
         return left;
-    self->seeded.values = qd_generate_seeds_of(self, order, index, &bound, pattern);
-    if (self->seeded.values == NULL && n_left <= QD_KEPT_LEFT_MAX) {
+    self->seeded.values = qd_generate_seeds_of(self, order, index, &bound, pattern,
+                                               may_keep ? MAX(1, n_left) * LEFT_GAIN : QD_NO_SEEDS_MAX);
+    if (self->seeded.values == NULL && may_keep) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
         self->seeded.values = take_values(self, left, pattern, &bound);
     }
