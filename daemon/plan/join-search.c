@@ -141,11 +141,11 @@ choose_next(const Join *join, Order *self, guint first, double *ret_rows)
 
     for (guint i = first; i < n; i++) {
         const QdJoinItem *item = &self->items[i];
-        double n_rows;
+        double n_multiplied, n_rows;
 
         if (join->has_steps && !may_come_next(self->items, first, join->n, i, &self->own.sure))
             continue;
-        n_rows = estimate_next(join, self, first, i);
+        n_rows = n_multiplied = estimate_next(join, self, first, i);
         /* a part that shares nothing multiplies everything: it waits unless it is tiny. What is searched never is: a path has
          * every node, and what an empty store says of it does not hold for long */
         if (first > 0 && !qd_variable_set_shares(&item->named, &self->known.possible)) {
@@ -157,10 +157,10 @@ choose_next(const Join *join, Order *self, guint first, double *ret_rows)
             n_rows *= LAST; /* only if it must */
         if (found == G_MAXUINT || n_rows < best) {
             best = n_rows;
+            *ret_rows = n_multiplied;
             found = i;
         }
     }
-    *ret_rows = best;
     return found;
 }
 

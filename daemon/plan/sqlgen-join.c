@@ -9,6 +9,7 @@
 /* Of a table that SQLite takes for 2^20 rows: one. */
 #define NARROW_SHARE "0.000001"
 #define SAMPLED_LEFT_MIN 100 /* rows for which an OPTIONAL, MINUS or EXISTS is ordered by a sample of them */
+#define APART_BEFORE_MIN 2   /* rows for each of which several parts that share nothing with them are not joined once more */
 
 /* --- relations -------------------------------------------------------------------------------------------------------- */
 
@@ -272,19 +273,22 @@ add_sure(QdGenerator *self, const QdVariableSet *bound, const QdRelation *relati
     return set;
 }
 
-/* Whether the parts from @index on share nothing with those before, so that they would be searched or joined for each of their
- * rows. They have a path or a UNION, or are several of a join with a path. */
+/*
+ * Whether the parts from @index on share nothing with those before, so that they would be searched or joined for each of their
+ * @n_before rows. They have a path or a UNION, or are several. Several of a join without a path have so few solutions, @n_rows,
+ * that these may be kept.
+ */
 static gboolean
-is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts)
+is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts, double n_before, double n_rows)
 {
     QdVariableSet before = { 0 };
-    gboolean has_path = FALSE;
+    gboolean is_kept = index + 1 < n_parts && n_before >= APART_BEFORE_MIN && n_rows <= QD_KEPT_LEFT_MAX;
 
     if (index == 0 || (index + 1 == n_parts && parts[index]->kind == QD_ALGEBRA_PATH))
         return FALSE;
     for (guint i = index + 1 < n_parts || parts[index]->n_children > 0 ? 0 : index; i < n_parts; i++)
-        has_path = has_path || (i >= index && qd_algebra_begins_from_left(parts[i])) || qd_algebra_has_path(parts[i]);
-    if (!has_path || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE)
+        is_kept = is_kept || (i >= index && qd_algebra_begins_from_left(parts[i])) || qd_algebra_has_path(parts[i]);
+    if (!is_kept || self->outer != NULL)
         return FALSE;
     for (guint i = 0; i < index; i++)
         qd_variable_set_add_all(&before, self->arena, &parts[i]->possible);
@@ -372,6 +376,16 @@ generate_path_part(QdGenerator *self, const QdSiblings *siblings, QdRelation **j
     return next;
 }
 
+static gboolean
+any_has_path(QdAlgebra *const *nodes, guint n)
+{
+    for (guint i = 0; i < n; i++) {
+        if (qd_algebra_has_path(nodes[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 QdRelation *
 qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *children, guint n_children,
                      const QdVariableSet *bound)
@@ -380,18 +394,17 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
     double *looked_at = qd_arena_array0(self->arena, double, n_children);
     const QdRelation *given = joined;
     guint n_estimates = self->plan.estimates->len;
-    gboolean has_path = FALSE;
+    gboolean has_path = any_has_path(children, n_children);
     double n_rows = 1;
     QdVariableSet sure;
     QdVariableSet known = joined != NULL ? qd_relation_add_bound(self, bound, joined) : (QdVariableSet){ 0 };
 
     memcpy(order, children, n_children * sizeof(const QdAlgebra *));
-    for (guint i = 0; i < n_children; i++)
-        has_path = has_path || qd_algebra_has_path(children[i]);
     sure = joined != NULL ? add_sure(self, bound, joined) : (QdVariableSet){ 0 };
     qd_join_order(self, order, n_children, joined != NULL ? &known : bound, joined != NULL ? &sure : bound, looked_at);
     for (guint i = 0; i < n_children && self->error == NULL; i++) {
         double n_before = n_rows;
+        double n_apart = multiply(self, n_estimates + i, n_children - i);
         QdRelation *next;
 
         n_rows *= g_array_index(self->plan.estimates, double, n_estimates + i);
@@ -403,8 +416,8 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             qd_sample_leave(self, outer);
             continue;
         }
-        if (given == NULL && is_apart(self, order, i, n_children))
-            return join_apart(self, joined, order + i, n_children - i, multiply(self, n_estimates + i, n_children - i) > n_before);
+        if (given == NULL && is_apart(self, order, i, n_children, n_before, n_apart))
+            return join_apart(self, joined, order + i, n_children - i, n_apart > n_before);
         if (order[i]->kind == QD_ALGEBRA_PATH) {
             const QdSiblings siblings = { order, n_children, i, given, bound };
 

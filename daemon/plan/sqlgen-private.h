@@ -304,16 +304,16 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 /* sqlgen-seeds.c */
 /*
  * Values of one of @variables or several, each combination once: all that the join of @parts has. There may be more, since a path
- * takes its ends from the links that begin or end it. NULL: there are more than @n_max, or too many, or nothing is known of them,
- * or @pattern would have too many solutions that begin from them.
+ * takes its ends from the links that begin or end it. NULL: nothing is known of them, or there are more than @n_max, or too many.
+ * Or @pattern would have too many solutions that begin from them.
  */
 #define QD_NO_SEEDS_MAX 1e300
 QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
                                  const QdAlgebra *pattern, double n_max);
 /*
  * Where @order[@index] is a subselect whose pattern gains by it, it is to begin from values that are bound before it. They are
- * those of one of the parts, or of @left, about @n_left rows, which is kept in a table then if they are few or far less. Returns
- * @left.
+ * those of one of the parts, or of @left, about @n_left rows. Few rows, or far fewer than a part has, are kept in a table then.
+ * Returns @left.
  */
 #define QD_KEPT_LEFT_MAX 1e5
 QdRelation *qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, guint index, double n_left);

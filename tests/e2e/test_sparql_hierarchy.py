@@ -169,6 +169,8 @@ def n_alias_pairs(made):
      lambda made: sum(number in made.above[alias] and sum(parent % 4 > 0 for parent in made.parents[alias])
                       for number, alias in made.aliases.items())),
     (LATE_IN_EACH[1], lambda made: made.n_below_of(400) + 1),
+    ("?a :kind :common { SELECT DISTINCT ?c ?b { ?c rdfs:subClassOf ?b . ?a :alias ?c } } ?d :kind :common . ?c rdfs:label ?d",
+     lambda made: 0),
     ("?a :kind :k400 . " + N_SIBLINGS, lambda made: made.n_below_of(400) + 1),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
