@@ -291,6 +291,8 @@ qd_tally_need_find(QdGenerator *self, const QdAlgebra *group, QdTallyNeed *need)
         if (!need_aggregate(self, group->bindings[i].expression, need))
             return FALSE;
     }
+    if (need->n_roots == 0 && !need->only_solutions) /* what is the same for all solutions, as in SUM(5), has no column */
+        return FALSE;
     for (guint i = 0; i < need->n_roots; i++) {
         if (!qd_variable_set_has(&need->pattern->possible, need->roots[i]))
             return FALSE;
