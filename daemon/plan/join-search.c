@@ -139,6 +139,7 @@ choose_next(const Join *join, Order *self, guint first, double *ret_rows)
     guint found = G_MAXUINT;
     double best = 0;
 
+    *ret_rows = 0;
     for (guint i = first; i < n; i++) {
         const QdJoinItem *item = &self->items[i];
         double n_multiplied, n_rows;

@@ -144,14 +144,19 @@ qd_sql_seeks(const QdSql *self, const QdTableName *table)
 gboolean
 qd_sql_is_column_of(const QdSql *self, const QdTableName *table)
 {
-    return (self->kind == QD_SQL_COLUMN || self->kind == QD_SQL_NODE || self->kind == QD_SQL_PREDICATE) &&
-           set_has(self->tables, table);
+    return (self->kind == QD_SQL_COLUMN || qd_sql_is_node(self) || self->kind == QD_SQL_PREDICATE) && set_has(self->tables, table);
+}
+
+gboolean
+qd_sql_is_node(const QdSql *self)
+{
+    return self->kind == QD_SQL_NODE || self->kind == QD_SQL_SUBJECT;
 }
 
 gboolean
 qd_sql_looks_up_predicate(const QdSql *self, const QdTableName *table)
 {
-    return self->kind == QD_SQL_PREDICATE_LOOKUP && table->set != NULL && self->table == table->set->numbers[0];
+    return self->kind == QD_SQL_PREDICATE_LOOKUP && table->set != NULL && self->lookup->table == table->set->numbers[0];
 }
 
 /* What @part, @depth entries deep, adds to @whole beside its text. */
@@ -222,17 +227,52 @@ qd_sql_exists(QdArena *arena, QdSql with, QdSql select)
     return made;
 }
 
+/* Notes in @made, a condition, that @column is looked up. */
+static void
+note_lookup(QdArena *arena, QdSql *made, const QdSql *column, const QdSql *values, guint n_values)
+{
+    QdSqlLookup *lookup;
+
+    if (qd_sql_is_node(column))
+        made->sought = unite(arena, made->sought, column->tables);
+    if (column->kind != QD_SQL_PREDICATE || column->tables == NULL)
+        return;
+    lookup = qd_arena_new0(arena, QdSqlLookup);
+    *lookup = (QdSqlLookup){ .column = *column, .table = column->tables->numbers[0], .n_values = n_values };
+    lookup->values = qd_arena_array0(arena, QdSql, n_values);
+    memcpy(lookup->values, values, n_values * sizeof(QdSql));
+    made->kind = QD_SQL_PREDICATE_LOOKUP;
+    made->lookup = lookup;
+}
+
 QdSql
 qd_sql_equate(QdArena *arena, QdSql a, const char *operator, QdSql b)
 {
     QdSql made = concat(arena, (const QdSql[]){ a, qd_sql_text(operator), b }, 3);
 
-    if (a.kind == QD_SQL_NODE)
-        made.sought = unite(arena, made.sought, a.tables);
-    if (a.kind == QD_SQL_PREDICATE && a.tables != NULL) {
-        made.kind = QD_SQL_PREDICATE_LOOKUP;
-        made.table = a.tables->numbers[0];
-    }
+    note_lookup(arena, &made, &a, &b, *operator== '=' ? 1 : 0);
+    return made;
+}
+
+QdSql
+qd_sql_list(QdArena *arena, const QdSql *parts, guint n_parts)
+{
+    g_auto(QdSqlBuilder) list = qd_sql_builder_new(arena);
+
+    for (guint i = 0; i < n_parts; i++)
+        qd_sql_append_after(&list, ",", parts[i]);
+    return n_parts > 0 ? qd_sql_finish(&list) : qd_sql_text("");
+}
+
+QdSql
+qd_sql_is_among(QdArena *arena, QdSql a, const QdSql *values, guint n_values)
+{
+    QdSql made;
+
+    if (n_values == 1)
+        return qd_sql_equate(arena, a, "=", values[0]);
+    made = qd_sql_make(arena, "@ IN (@)", a, qd_sql_list(arena, values, n_values));
+    note_lookup(arena, &made, &a, values, n_values);
     return made;
 }
 

@@ -30,6 +30,7 @@ typedef enum QdSqlKind {
     QD_SQL_TRUE,             /* a condition that always holds */
     QD_SQL_COLUMN,           /* of a table */
     QD_SQL_NODE,             /* of stored quads: the subject or the object */
+    QD_SQL_SUBJECT,          /* such a NODE of a pattern */
     QD_SQL_PREDICATE,        /* of stored quads */
     QD_SQL_PREDICATE_LOOKUP, /* a condition: the predicate of stored quads is equal to something */
     QD_SQL_COALESCE,         /* a call, which takes another argument before its last byte */
@@ -38,12 +39,21 @@ typedef enum QdSqlKind {
 typedef struct QdSql {
     const char *text; /* NULL: none */
     guint n_bytes;
-    guint depth; /* about how many entries of SQLite's parser stack, which has 100, it takes */
-    QdSqlKind kind;
-    guint table;              /* of a PREDICATE_LOOKUP */
-    const QdTableSet *tables; /* whose columns it names; NULL: none, as the next */
-    const QdTableSet *sought; /* of stored quads whose subject or object it looks up */
+    guint depth : 24; /* about how many entries of SQLite's parser stack, which has 100, it takes */
+    QdSqlKind kind : 8;
+    const struct QdSqlLookup *lookup; /* of a condition that looks up the predicate or the graph of stored quads; else NULL */
+    const QdTableSet *tables;         /* whose columns it names; NULL: none, as the next */
+    const QdTableSet *sought;         /* of stored quads whose subject or object it looks up */
 } QdSql;
+
+/* Of a condition that looks up a column of a table. */
+typedef struct QdSqlLookup {
+    guint table;
+    QdSql column;
+    QdSql *values; /* of which it is to have one; none: they are not known one by one */
+    guint n_values;
+    QdSql apart; /* of a graph: the same condition, which does not lead to the index of named graphs; none: it leads to none */
+} QdSqlLookup;
 
 /* What an open parenthesis keeps on the parser's stack until it is closed, with what is before it. */
 #define QD_DEPTH_GROUP 3
@@ -76,6 +86,10 @@ QdSql qd_sql_exists(QdArena *arena, QdSql with, QdSql select);
 
 /* @a @operator @b, where the operator is "=", "=+" or " IN ": an index can look up @a. */
 QdSql qd_sql_equate(QdArena *arena, QdSql a, const char *operator, QdSql b);
+/* @a is one of @values, one at least: an index can look up @a. */
+QdSql qd_sql_is_among(QdArena *arena, QdSql a, const QdSql *values, guint n_values);
+/* @parts with commas between them. */
+QdSql qd_sql_list(QdArena *arena, const QdSql *parts, guint n_parts);
 
 QdSql qd_sql_is_null(QdArena *arena, QdSql sql);
 QdSql qd_sql_is_bound(QdArena *arena, QdSql sql);
@@ -90,6 +104,8 @@ gboolean qd_sql_equal(const QdSql *a, const QdSql *b);
 gboolean qd_sql_names(const QdSql *self, const QdTableName *table);
 /* Whether it is nothing but a column of the table. */
 gboolean qd_sql_is_column_of(const QdSql *self, const QdTableName *table);
+/* Whether it is the subject or the object of stored quads. */
+gboolean qd_sql_is_node(const QdSql *self);
 /* Whether it looks up the subject or the object of the table's quads, wherever in it. */
 gboolean qd_sql_seeks(const QdSql *self, const QdTableName *table);
 /* Whether it is a condition that looks up the predicate of the table's quads. */

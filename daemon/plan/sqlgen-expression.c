@@ -332,7 +332,7 @@ make_class(QdGenerator *self, const QdExpression *expression, const QdRelation *
     QdSql value = qd_expression_make_value(self, expression->children[0], relation).sql;
     QdSql least = qd_sql_text(qd_arena_printf(self->arena, "%" G_GINT64_FORMAT, qd_term_id_get_tag_min(QD_TAG_BOOLEAN)));
 
-    if (value.kind != QD_SQL_NODE)
+    if (!qd_sql_is_node(&value))
         return QD_SQL_NONE;
     if (expression->op == QD_EXPRESSION_IS_BLANK)
         return qd_sql_make(self->arena, "@<@", value, least);
@@ -420,7 +420,7 @@ make_range(QdGenerator *self, const QdExpression *expression, const QdRelation *
     b = qd_expression_make_value(self, expression->children[1], relation).sql;
     table_a = qd_relation_find_last_table(relation, &a);
     table_b = qd_relation_find_last_table(relation, &b);
-    if (a.kind != QD_SQL_NODE || b.kind != QD_SQL_NODE || table_a < 0 || table_b < 0 || table_a == table_b)
+    if (!qd_sql_is_node(&a) || !qd_sql_is_node(&b) || table_a < 0 || table_b < 0 || table_a == table_b)
         return QD_SQL_NONE;
     if (table_a > table_b) {
         QdSql later = a;

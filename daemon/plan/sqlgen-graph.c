@@ -11,11 +11,11 @@
 static QdSql
 write_list(QdGenerator *self, const QdTerm **terms, guint n_terms)
 {
-    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
+    QdSql *list = qd_arena_array0(self->arena, QdSql, n_terms);
 
     for (guint i = 0; i < n_terms; i++)
-        qd_sql_append_after(&list, ",", qd_generator_put_term(self, terms[i]));
-    return n_terms > 0 ? qd_sql_finish(&list) : qd_sql_text("");
+        list[i] = qd_generator_put_term(self, terms[i]);
+    return qd_sql_list(self->arena, list, n_terms);
 }
 
 /* The graphs that are the default graph together. */
@@ -198,11 +198,19 @@ qd_generate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSe
 {
     QdRelation *relation = generate_quad(self);
     const QdTableName *table = &relation->tables[0].name;
+    gboolean is_apart = reads_across_graphs(self, triple, bound);
+    QdSql condition;
+    QdSqlLookup *lookup;
 
-    match_node(self, relation, qd_sql_column(self->arena, table, "s", QD_SQL_NODE), &triple->s);
+    match_node(self, relation, qd_sql_column(self->arena, table, "s", QD_SQL_SUBJECT), &triple->s);
     match_node(self, relation, qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE), &triple->p);
     match_node(self, relation, qd_sql_column(self->arena, table, "o", QD_SQL_NODE), &triple->o);
-    qd_relation_add_where(self, relation, write_graph_condition(self, table, reads_across_graphs(self, triple, bound)));
+    condition = write_graph_condition(self, table, is_apart);
+    if (!is_apart && self->graph.kind != QD_NODE_NONE) {
+        condition.lookup = lookup = qd_arena_new0(self->arena, QdSqlLookup);
+        *lookup = (QdSqlLookup){ .table = table->set->numbers[0], .apart = write_graph_condition(self, table, TRUE) };
+    }
+    qd_relation_add_where(self, relation, condition);
     return relation;
 }
 

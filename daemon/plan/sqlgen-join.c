@@ -9,9 +9,19 @@
 /* Of a table that SQLite takes for 2^20 rows: one. */
 #define NARROW_SHARE "0.000001"
 #define SAMPLED_LEFT_MIN 100 /* rows for which an OPTIONAL, MINUS or EXISTS is ordered by a sample of them */
+#define CHEAP_BYTES_MAX 100  /* of a call of coalesce() that is named several times */
 #define APART_BEFORE_MIN 2   /* rows for each of which several parts that share nothing with them are not joined once more */
 
 /* --- relations -------------------------------------------------------------------------------------------------------- */
+
+/* Whether @column may be named several times. */
+static gboolean
+is_cheap(const QdColumn *column)
+{
+    return column->plain ||
+           (column->interned && column->sql.n_bytes <= CHEAP_BYTES_MAX &&
+            (column->sql.kind == QD_SQL_COALESCE || column->sql.kind == QD_SQL_COLUMN || qd_sql_is_node(&column->sql)));
+}
 
 /* They are equal, or @a is unbound: as a range, which an index can serve. Ids are integers, and a term that has none is a blob.
  * An unbound one is compared with all, so the index is not praised where that may be usual. */
@@ -23,6 +33,49 @@ write_open_match(QdGenerator *self, const QdColumn *a, const QdColumn *b)
                               sql, sql);
 
     return a->settled ? qd_sql_make(self->arena, "likelihood(@," NARROW_SHARE ")", range) : qd_sql_make(self->arena, "(@)", range);
+}
+
+/* @condition, a lookup of a predicate, and @b is equal to @a; or where @a is unbound the predicate alone. The latter is named
+ * otherwise than in @condition, since SQLite looks up what both have in common, and only that. */
+static QdSql
+write_open_lookup(QdGenerator *self, QdSql condition, QdSql a, QdSql b)
+{
+    const QdSqlLookup *lookup = condition.lookup;
+    QdSql *values = qd_arena_array0(self->arena, QdSql, lookup->n_values);
+
+    for (guint i = 0; i < lookup->n_values; i++)
+        values[i] = qd_sql_make(self->arena, "iif(@ IS NULL,@,NULL)", a, lookup->values[i]);
+    return qd_sql_make(self->arena, "(@ AND likelihood(@," NARROW_SHARE ") OR likelihood(@," NARROW_SHARE "))", condition,
+                       qd_sql_equate(self->arena, b, "=+", a),
+                       qd_sql_is_among(self->arena, lookup->column, values, lookup->n_values));
+}
+
+/*
+ * Adds to @target that @b is equal to @a, or @a unbound, where @b is the subject of a pattern with a constant predicate. It takes
+ * the place of the condition that looks up the predicate. With that SQLite reads all of the predicate for each row, as no index has
+ * first the predicate and then the subject. FALSE: @b is no such subject, or that condition is not there.
+ */
+static gboolean
+match_open_subject(QdGenerator *self, QdRelation *target, const QdColumn *a, const QdColumn *b)
+{
+    QdSql *conditions = target->conditions;
+    guint table = b->sql.kind == QD_SQL_SUBJECT ? b->sql.tables->numbers[0] : 0;
+    gboolean found = FALSE;
+
+    for (guint i = 0; i < target->n_conditions && table > 0 && !found; i++) {
+        const QdSqlLookup *lookup = conditions[i].lookup;
+
+        found = lookup != NULL && lookup->n_values > 0 && lookup->table == table;
+        if (found)
+            conditions[i] = write_open_lookup(self, conditions[i], qd_column_intern(self, a), b->sql);
+    }
+    for (guint i = 0; i < target->n_conditions && found; i++) {
+        const QdSqlLookup *lookup = conditions[i].lookup;
+
+        if (lookup != NULL && lookup->table == table && lookup->apart.text != NULL)
+            conditions[i] = lookup->apart;
+    }
+    return found;
 }
 
 /* @condition, or one of both that may be is unbound. */
@@ -50,8 +103,8 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
             continue;
         /* unary +: no transitive equalities, which cost 0.7 s to compile 24 tables; the right follows the left anyway */
         condition = qd_sql_equate(self->arena, qd_column_intern(self, b), "=+", qd_column_intern(self, a));
-        if (!a->certain && a->plain && b->certain)
-            condition = write_open_match(self, a, b);
+        if (!a->certain && is_cheap(a) && b->certain)
+            condition = match_open_subject(self, target, a, b) ? QD_SQL_NONE : write_open_match(self, a, b);
         else if (!a->certain || !b->certain)
             condition = write_or_unbound(self, condition, a, b);
         qd_relation_add_where(self, target, condition);

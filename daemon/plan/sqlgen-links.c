@@ -7,10 +7,16 @@
 
 /* --- sets of links ---------------------------------------------------------------------------------------------------- */
 
-static QdSql
+/* Predicates. */
+typedef struct Links {
+    QdSql *list;
+    guint n;
+} Links;
+
+static Links
 list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
 {
-    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
+    Links links = { .list = qd_arena_array0(self->arena, QdSql, path->n_children) };
 
     for (guint i = 0; i < path->n_children; i++) {
         const QdPath *child = path->children[i];
@@ -19,26 +25,25 @@ list_links(QdGenerator *self, const QdPath *path, QdPathKind kind)
             continue;
         if (child->kind == QD_PATH_INVERSE)
             child = child->children[0];
-        qd_sql_append_after(&list, ",", qd_generator_put_term(self, child->iri));
+        links.list[links.n++] = qd_generator_put_term(self, child->iri);
     }
-    return qd_sql_finish(&list);
+    return links;
 }
 
-/* Any predicate of @list (may be none: all), or any other: a triple with a predicate of our own. */
+/* Any predicate of @links (may be none: all), or any other: a triple with a predicate of our own. */
 static QdRelation *
-generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_other, QdSql list, const QdVariableSet *bound)
+generate_scan(QdGenerator *self, const QdNode *s, const QdNode *o, gboolean is_other, Links links, const QdVariableSet *bound)
 {
     guint predicate = qd_ast_add_variable(self->ast, NULL);
     QdTriple triple = { .s = *s, .p = { .kind = QD_NODE_VARIABLE, .variable = predicate }, .o = *o };
     QdRelation *relation = qd_generate_triple(self, &triple, bound);
+    QdSql column = qd_relation_find(relation, predicate)->sql;
 
-    if (list.text != NULL && is_other)
+    if (links.n > 0 && is_other)
         qd_relation_add_where(self, relation,
-                              qd_sql_make(self->arena, "@ NOT IN (@)", qd_relation_find(relation, predicate)->sql, list));
-    else if (list.text != NULL)
-        qd_relation_add_where(
-            self, relation,
-            qd_sql_equate(self->arena, qd_relation_find(relation, predicate)->sql, " IN ", qd_sql_make(self->arena, "(@)", list)));
+                              qd_sql_make(self->arena, "@ NOT IN (@)", column, qd_sql_list(self->arena, links.list, links.n)));
+    else if (links.n > 0)
+        qd_relation_add_where(self, relation, qd_sql_is_among(self->arena, column, links.list, links.n));
     return qd_relation_drop_column(self, relation, predicate);
 }
 
@@ -59,14 +64,14 @@ unite(QdGenerator *self, QdRelation *shape, const QdRelation *other)
 static QdRelation *
 generate_negated(QdGenerator *self, const QdTriple *triple, const QdVariableSet *bound)
 {
-    QdSql forward = list_links(self, triple->path, QD_PATH_LINK);
-    QdSql backward = list_links(self, triple->path, QD_PATH_INVERSE);
+    Links forward = list_links(self, triple->path, QD_PATH_LINK);
+    Links backward = list_links(self, triple->path, QD_PATH_INVERSE);
     QdRelation *scan;
 
-    if (backward.text == NULL)
+    if (backward.n == 0)
         return generate_scan(self, &triple->s, &triple->o, TRUE, forward, bound);
     scan = generate_scan(self, &triple->o, &triple->s, TRUE, backward, bound);
-    if (forward.text == NULL)
+    if (forward.n == 0)
         return scan;
     return unite(self, generate_scan(self, &triple->s, &triple->o, TRUE, forward, bound), scan);
 }
