@@ -27,13 +27,20 @@
 #define LATER_FILES_MAX 256
 #define LATER_BYTES_MAX (UINT64_C(64) * 1024 * 1024)
 
+#define LARGEST_ID "ifnull((SELECT max(id) FROM " QD_PAYLOAD_TABLE "), 0)"
+
 static const char *const statement_texts[QD_N_PAYLOAD_STATEMENTS] = {
     [QD_PAYLOAD_STATEMENT_FIND] = "SELECT size, hash, " QD_PAYLOAD_IN_FILE " FROM " QD_PAYLOAD_TABLE " WHERE id=?",
     [QD_PAYLOAD_STATEMENT_GET] = "SELECT size, hash, " QD_PAYLOAD_IN_FILE ", content FROM " QD_PAYLOAD_TABLE " WHERE id=?",
     [QD_PAYLOAD_STATEMENT_IS_NEEDED] = "SELECT 1 FROM " QD_PAYLOAD_TABLE " WHERE hash=? AND hash<>x'' AND " QD_PAYLOAD_IN_FILE
                                        " LIMIT 1",
-    [QD_PAYLOAD_STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(size, hash, content, media_type, created)"
-                                    " VALUES(?1, ?2, ?3, ?4, unixepoch())",
+    /* clients may write sqlite_sequence, so it counts for the first number alone, if it may be true */
+    [QD_PAYLOAD_STATEMENT_NUMBER] = "INSERT INTO queryd_meta SELECT 'payload_sequence', 1+max(" LARGEST_ID ", ifnull((SELECT seq"
+                                    " FROM sqlite_sequence WHERE name='" QD_PAYLOAD_TABLE "' AND typeof(seq)='integer'"
+                                    " AND seq<1<<62), 0)) WHERE true"
+                                    " ON CONFLICT(key) DO UPDATE SET value=1+max(value, " LARGEST_ID ")",
+    [QD_PAYLOAD_STATEMENT_INSERT] = "INSERT INTO " QD_PAYLOAD_TABLE "(id, size, hash, content, media_type, created)"
+                                    " SELECT value, ?1, ?2, ?3, ?4, unixepoch() FROM queryd_meta WHERE key='payload_sequence'",
     [QD_PAYLOAD_STATEMENT_UPDATE] = "UPDATE " QD_PAYLOAD_TABLE
                                     " SET size=?1, hash=?2, content=?3, media_type=ifnull(?4, media_type)"
                                     " WHERE id=?5",
@@ -280,8 +287,10 @@ qd_payload_store(QdConnection *connection, QdPayloadDraft *draft, const char *me
     sqlite3 *db = qd_connection_get_db(connection);
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     sqlite3_int64 rowid_before = sqlite3_last_insert_rowid(db);
-    sqlite3_stmt *stmt = check_writes(rows, error) ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_INSERT, error) : NULL;
-    gboolean ok = stmt != NULL && announce(rows->payloads, draft, error);
+    sqlite3_stmt *number = check_writes(rows, error) ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_NUMBER, error)
+                                                     : NULL;
+    sqlite3_stmt *stmt = number != NULL ? qd_payload_rows_get_statement(rows, QD_PAYLOAD_STATEMENT_INSERT, error) : NULL;
+    gboolean ok = stmt != NULL && announce(rows->payloads, draft, error) && run(rows, number, error);
 
     if (ok) {
         bind_draft(stmt, draft, media_type);

@@ -191,6 +191,18 @@ def test_the_table_is_ours(bus, text):
     assert error.value.name == "AccessDenied"
 
 
+@pytest.mark.parametrize("text", ["DELETE FROM sqlite_sequence", "UPDATE sqlite_sequence SET seq = 0",
+                                  "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+                                  "UPDATE sqlite_sequence SET seq = 'x'",
+                                  "INSERT INTO sqlite_sequence VALUES ('queryd_payload', 9223372036854775807)"])
+def test_ids_are_not_the_clients(bus, text):
+    """An id is never used again, and there is a next one, though clients may write the numbers of AUTOINCREMENT."""
+    ids = [store(bus, SMALL) for _ in range(2)]
+    delete(bus, ids[1])
+    bus.update(text)
+    assert store(bus, SMALL) > ids[1]
+
+
 def test_delete_by_sql(bus):
     bus.update("CREATE TABLE item (payload INTEGER REFERENCES queryd_payload(id))")
     ids = [store(bus, LARGE[i:]) for i in range(5)] + [store(bus, SMALL)]
