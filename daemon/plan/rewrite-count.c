@@ -2,6 +2,8 @@
 /*
  * Groups that count their solutions: a path of which one end alone is needed is counted by itself.
  */
+#include <string.h>
+
 #include "daemon/plan/sqlgen-private.h"
 
 static QdExpression *
@@ -21,6 +23,34 @@ make_aggregate(QdGenerator *self, QdAggregateKind aggregate, guint variable)
     expression->children = qd_arena_new0(self->arena, QdExpression *);
     expression->children[0] = value;
     return expression;
+}
+
+/* Whether @expression is COUNT of a variable that each solution of @pattern binds. */
+static gboolean
+counts_bound(const QdExpression *expression, const QdAlgebra *pattern)
+{
+    return expression->kind == QD_EXPRESSION_KIND_AGGREGATE && expression->aggregate == QD_AGGREGATE_COUNT &&
+           !expression->distinct && expression->n_children == 1 && expression->children[0]->kind == QD_EXPRESSION_KIND_VARIABLE &&
+           qd_algebra_binds(pattern, expression->children[0]->variable);
+}
+
+const QdAlgebra *
+qd_rewrite_count_bound(QdGenerator *self, const QdAlgebra *node)
+{
+    QdAlgebra *rewritten = NULL;
+
+    for (guint i = 0; i < node->n_bindings; i++) {
+        if (!counts_bound(node->bindings[i].expression, node->children[0]))
+            continue;
+        if (rewritten == NULL) {
+            rewritten = qd_algebra_put_on(self, node, node->children[0]);
+            rewritten->possible = node->possible;
+            rewritten->bindings = qd_arena_array0(self->arena, QdBinding, node->n_bindings);
+            memcpy(rewritten->bindings, node->bindings, node->n_bindings * sizeof(QdBinding));
+        }
+        rewritten->bindings[i].expression = make_aggregate(self, QD_AGGREGATE_COUNT, 0);
+    }
+    return rewritten != NULL ? rewritten : node;
 }
 
 /* Whether all that @group makes is how many solutions it has. */
@@ -124,7 +154,12 @@ qd_rewrite_count(QdGenerator *self, const QdAlgebra *node)
 gboolean
 qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node)
 {
+    int end;
+
     while (node->kind != QD_ALGEBRA_GROUP && node->n_children > 0)
         node = node->children[0];
-    return node->kind == QD_ALGEBRA_GROUP && qd_rewrite_count(self, node) != node;
+    if (node->kind != QD_ALGEBRA_GROUP)
+        return FALSE;
+    node = qd_rewrite_count_bound(self, node);
+    return qd_rewrite_count(self, node) != node || qd_path_find_counted_end(self, node, &end);
 }

@@ -145,8 +145,10 @@ group_rows(QdGenerator *self, const QdAlgebra *node)
 QdRelation *
 qd_generate_group(QdGenerator *self, const QdAlgebra *node)
 {
-    QdRelation *counted = qd_generate_tally(self, node);
+    QdRelation *counted;
 
+    node = qd_rewrite_count_bound(self, node);
+    counted = qd_generate_tally(self, node);
     if (counted == NULL)
         counted = qd_generate_path_count(self, node);
     return counted != NULL ? counted : group_rows(self, qd_rewrite_count(self, node));

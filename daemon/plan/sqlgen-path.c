@@ -497,15 +497,15 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
     return relation;
 }
 
-/* The end that @group, a path's pairs, counts them for: 1 the subject's, -1 the object's, 0 none. FALSE: it does something else. */
-static gboolean
-find_counted_end(QdGenerator *self, const QdAlgebra *group, int *ret_end)
+gboolean
+qd_path_find_counted_end(QdGenerator *self, const QdAlgebra *group, int *ret_end)
 {
     const QdTriple *triple = group->children[0]->triple;
 
     if (group->children[0]->kind != QD_ALGEBRA_PATH || group->n_bindings == 0 || group->n_variables > 1 ||
         triple->s.kind != QD_NODE_VARIABLE || triple->o.kind != QD_NODE_VARIABLE || is_circle(triple) ||
-        constant_end(self, &triple->s).text != NULL || constant_end(self, &triple->o).text != NULL)
+        constant_end(self, &triple->s).text != NULL || constant_end(self, &triple->o).text != NULL ||
+        (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
         return FALSE;
     for (guint i = 0; i < group->n_bindings; i++) {
         const QdExpression *expression = group->bindings[i].expression;
@@ -532,8 +532,7 @@ qd_generate_path_count(QdGenerator *self, const QdAlgebra *group)
 
     /* from a few values the pairs are few */
     if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || group->children[0] == self->seeded.node ||
-        !find_counted_end(self, group, &end) ||
-        (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
+        !qd_path_find_counted_end(self, group, &end))
         return NULL;
     inner = simplify(triple->path, &closure.kind);
     closure.step = generate_step(self, inner, end < 0, &x, &y);

@@ -364,6 +364,8 @@ const QdAlgebra *qd_rewrite_join(QdGenerator *self, const QdAlgebra *node);
 const QdAlgebra *qd_rewrite_filter(QdGenerator *self, const QdAlgebra *node);
 
 /* rewrite-count.c */
+/* @node, a GROUP. COUNT of a variable that each solution binds is COUNT of the solutions. */
+const QdAlgebra *qd_rewrite_count_bound(QdGenerator *self, const QdAlgebra *node);
 /*
  * @node, a GROUP. Where it counts solutions, a path of which it needs one end alone is counted by itself, for each value of that
  * end. The sum of these counts is taken. So pairs of its own are not made for each solution of the others.
@@ -405,6 +407,8 @@ QdRelation *qd_generate_links(QdGenerator *self, const QdTriple *triple, const Q
 /* sqlgen-path.c; @left (nullable): solutions to be joined with, sealed on return when it was used for its ends; @bound (nullable):
  * what solutions around it bind. */
 QdRelation *qd_generate_path(QdGenerator *self, const QdTriple *triple, QdRelation **left, const QdVariableSet *bound);
+/* The end for which @group counts a repeated path's pairs: 1 the subject, -1 the object, 0 none. FALSE: it does something else. */
+gboolean qd_path_find_counted_end(QdGenerator *self, const QdAlgebra *group, int *ret_end);
 /* @group, how many pairs a repeated path leads between, in all or for each node at one end: pairs are counted where they are found.
  * NULL: it is another one. */
 QdRelation *qd_generate_path_count(QdGenerator *self, const QdAlgebra *group);

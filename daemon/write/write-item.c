@@ -398,7 +398,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
         return FALSE;
     if (compiled->asks)
         return execute_pragma(item, connection, compiled, error);
-    if (!compiled->writes) {
+    if (!compiled->writes && sqlite3_column_count(compiled->stmt) > 0) { /* a REINDEX without an index has neither */
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query");
         return FALSE;
     }

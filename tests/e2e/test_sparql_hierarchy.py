@@ -207,6 +207,8 @@ N_DEEP_PAIRS = sum(N_DEEP - 1 - number for number in range(N_ON_CHAIN)) + N_CIRC
     ("?x :up ?y MINUS { ?x :up+ ?x }", N_ON_CHAIN),
     ("{ SELECT (COUNT(*) AS ?k) { ?x :up+ ?y } } FILTER(?k = %d)" % N_DEEP_PAIRS, 1),
     ("{ SELECT ?y (COUNT(*) AS ?k) { ?x :up* ?y } GROUP BY ?y } FILTER(?k = 7)", 1),
+    ("{ SELECT ?y (COUNT(?x) AS ?k) { ?x :up* ?y } GROUP BY ?y } FILTER(?k = 7)", 1),
+    ("?x :up ?z { SELECT ?x (COUNT(?y) AS ?k) { ?x :up+ ?y } GROUP BY ?x }", N_DEEP),
     ("{ SELECT DISTINCT ?x { ?x :up+ ?y } }", N_DEEP),
     ("?x :up+ ?y MINUS { ?y :up ?z }", 0),
     ("?x :up+ ?y . ?y :mark :nowhere", 0),
