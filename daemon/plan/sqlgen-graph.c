@@ -271,36 +271,32 @@ qd_generate_unit(QdGenerator *self)
     return qd_generate_in_graph(self, qd_relation_new(self));
 }
 
-/* Our column for the graph becomes the query's variable, joined with what the pattern itself binds it to. */
+/* Our column for the graph becomes the query's variable, which has to agree with what the pattern itself binds it to. Both are
+ * columns of the same rows, which no join may seal apart from either. */
 static QdRelation *
 name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint variable)
 {
     QdRelation *name = qd_relation_new(self);
-    QdRelation *rest = qd_relation_new(self);
-    QdNode no_graph = { 0 };
+    QdSql parameter = qd_generator_find_parameter(self, variable);
+    const QdColumn *bound = qd_relation_find(inner, variable);
     QdNode active = self->graph;
-    QdSql parameter;
-    QdRelation *joined;
+    QdRelation *rest;
 
-    qd_relation_take_rows(self, rest, inner);
-    for (guint i = 0; i < inner->n_columns; i++) {
-        if (inner->columns[i].variable != hidden)
-            (void) qd_relation_add_column(self, rest, &inner->columns[i]);
-        else
-            (void) qd_relation_add_column(self, name, &inner->columns[i]);
-    }
-    if (name->n_columns == 0) /* after an error */
+    if (bound != NULL && !bound->interned) /* as a value, not as its long text twice */
+        inner = qd_relation_seal(self, inner, QD_SEAL_STREAM);
+    rest = qd_relation_drop_column(self, inner, hidden);
+    if (qd_relation_find(inner, hidden) == NULL) /* after an error */
         return rest;
+    (void) qd_relation_add_column(self, name, qd_relation_find(inner, hidden));
     name->columns[0].variable = variable;
-    parameter = qd_generator_find_parameter(self, variable);
     if (parameter.text != NULL) { /* which needs no column */
         qd_relation_add_where(self, rest, qd_sql_equate(self->arena, name->columns[0].sql, "=", parameter));
         return rest;
     }
-    self->graph = no_graph;
-    joined = qd_relation_join(self, rest, name);
+    self->graph = (QdNode){ 0 };
+    rest = qd_relation_merge(self, rest, name);
     self->graph = active;
-    return joined;
+    return rest;
 }
 
 /* Whether a solution of @node needs a quad of the active graph, which is there then. */

@@ -8,6 +8,7 @@ import pytest
 from harness import BusError
 
 PREFIX = "PREFIX : <http://example.org/> "
+GRAPHS = "GRAPH :g1 { :a :label :b . :c :q :d } GRAPH :g2 { :a :p :b }"
 
 # (name, N-Triples-like data in SPARQL's syntax, query, rows: each a dict of lexical forms)
 QUERIES = [
@@ -43,6 +44,21 @@ QUERIES = [
     ("sum-of-a-constant", ":a :p 1 . :b :p 2 . :b :p 3", "SELECT (SUM(5) AS ?s) { ?z :p ?y . ?z :p ?y }", [{"s": "15"}]),
     ("sum-of-a-string", ":a :p 1 . :b :p 2 . :b :p 3", "SELECT (SUM('A') AS ?s) { ?z :p ?y . ?z :p ?y }", [{}]),
     ("key-never-bound-counted", "", "SELECT (COUNT(?n) AS ?c) { { SELECT ?n {} GROUP BY ?n } }", [{"c": "0"}]),
+    ("exists-of-many-parts-bound-in-a-graph", GRAPHS,
+     "SELECT ?g ?e { GRAPH ?g { ?a :label ?b "
+     "BIND(EXISTS { ?b :part ?a . ?a a :C . ?a :related ?a . ?z a :D . ?z :knows :n2 } AS ?e) } }",
+     [{"g": "http://example.org/g1", "e": "false"}]),
+    ("exists-in-exists-bound-in-a-graph", GRAPHS,
+     "SELECT ?g { GRAPH ?g { "
+     "BIND(EXISTS { ?s a :D FILTER(1 || EXISTS { ?s :cat ?c . ?c a ?c . ?s a :D . ?x :qty ?y }) } AS ?b) } }",
+     [{"g": "http://example.org/g1"}, {"g": "http://example.org/g2"}]),
+    ("long-column-in-a-graph", GRAPHS,
+     "SELECT ?g ?e { GRAPH ?g { ?a :label ?b BIND(CONCAT(" + "STR(IF(?a = ?b, ?a, 'x')), " * 20 + "'y') AS ?e) } }",
+     [{"g": "http://example.org/g1", "e": "x" * 20 + "y"}]),
+    ("graph-named-inside", GRAPHS,
+     "SELECT ?g ?x { GRAPH ?g { ?x ?p ?y OPTIONAL { ?x :label ?z BIND(IRI(CONCAT(STR(:g), '1')) AS ?g) } } }",
+     [{"g": "http://example.org/g1", "x": "http://example.org/a"}, {"g": "http://example.org/g1", "x": "http://example.org/c"},
+      {"g": "http://example.org/g2", "x": "http://example.org/a"}]),
 ]
 
 # An end of a repeated path is computed, and may be unbound: (name, what computes ?v, pattern, values of ?n)
