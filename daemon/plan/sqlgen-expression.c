@@ -17,8 +17,8 @@
 
 /* --- values ----------------------------------------------------------------------------------------------------------- */
 
-static const QdColumn *
-find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
+const QdColumn *
+qd_expression_find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
 {
     const QdColumn *column = qd_relation_find(relation, variable);
 
@@ -33,7 +33,7 @@ find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
 static QdColumn
 make_variable(QdGenerator *self, guint variable, const QdRelation *relation)
 {
-    const QdColumn *column = find_variable(self, relation, variable);
+    const QdColumn *column = qd_expression_find_variable(self, relation, variable);
     QdSql parameter;
 
     if (column != NULL)

@@ -95,6 +95,39 @@ is_sum_of_counts(QdGenerator *self, const QdExpression *aggregate)
            qd_ast_get_variable_name(self->ast, aggregate->children[0]->variable) == NULL;
 }
 
+/*
+ * @relation with all that the aggregates of @node name as columns of tables in it. SQLite takes an aggregate whose argument names
+ * columns of the SELECT around alone for one of that SELECT, which is where an EXISTS is asked.
+ */
+static QdRelation *
+own_arguments(QdGenerator *self, const QdAlgebra *node, QdRelation *relation)
+{
+    QdVariableSet named = { 0 };
+    QdRelation *owned;
+    gboolean is_foreign = FALSE;
+
+    if (self->outer == NULL)
+        return relation;
+    for (guint i = 0; i < node->n_bindings; i++) {
+        if (node->bindings[i].expression->n_children > 0)
+            qd_expression_add_all_variables(node->bindings[i].expression->children[0], self->arena, &named);
+        else if (node->bindings[i].expression->distinct)
+            qd_variable_set_add_all(&named, self->arena, &node->children[0]->possible);
+    }
+    owned = qd_relation_copy(self, relation);
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        const QdColumn *column = qd_expression_find_variable(self, owned, variable);
+
+        if (column == NULL)
+            continue;
+        is_foreign = is_foreign || qd_relation_find_last_table(relation, &column->sql) < 0;
+        if (qd_relation_find(owned, variable) == NULL)
+            qd_relation_add_column(self, owned, column)->variable = variable;
+    }
+    return is_foreign ? qd_relation_seal(self, owned, QD_SEAL_PLAIN) : relation;
+}
+
 static QdRelation *
 group_rows(QdGenerator *self, const QdAlgebra *node)
 {
@@ -107,7 +140,7 @@ group_rows(QdGenerator *self, const QdAlgebra *node)
 
     if (self->error != NULL)
         return relation;
-    relation = qd_relation_fence(self, relation);
+    relation = own_arguments(self, node, qd_relation_fence(self, relation));
     if (per_graph && node->n_variables == 0)
         relation = add_empty_groups(self, relation, &only);
     for (guint i = 0; i < node->n_variables + (per_graph ? 1 : 0); i++) {

@@ -198,6 +198,8 @@ QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expressio
 void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
+/* The column that @variable means in an expression on @relation, which may be one that an EXISTS sees from outside. NULL: none. */
+const QdColumn *qd_expression_find_variable(QdGenerator *self, const QdRelation *relation, guint variable);
 QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 /* A member of a sum, only for queryd_sum() and queryd_avg() without DISTINCT. */
 QdSql qd_expression_make_summand(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);

@@ -61,6 +61,34 @@ QUERIES = [
       {"g": "http://example.org/g2", "x": "http://example.org/a"}]),
 ]
 
+PEOPLE = (":t1 a :Req ; :w 1 . :t2 a :Req ; :w 2 . "
+          ":ann a :P ; :did :t1 , :t2 ; :age 4 . :bob a :P ; :did :t1 ; :age 5 . :cy a :P ; :age 6 .")
+
+# An EXISTS, or what is in the place of ?p's filter: (name, pattern, the last letters of values of ?p). In five places, see below.
+EXISTS = [
+    ("aggregate-of-an-outer-variable", "FILTER EXISTS { SELECT ?p (COUNT(?p) AS ?n) { ?t a :Req } GROUP BY ?p }", "nby"),
+    ("sum-of-an-outer-variable", "?p :age ?a FILTER EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(SUM(?a) = 10) }", "b"),
+    ("distinct-sum-of-an-outer-variable",
+     "?p :age ?a FILTER EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(SUM(DISTINCT ?a) = 5) }", "b"),
+    ("average-of-an-outer-variable", "?p :age ?a FILTER EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(AVG(?a) > 4) }", "by"),
+    ("extremes-of-an-outer-variable",
+     "?p :age ?a FILTER EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(MAX(?a) = MIN(?a) && MAX(?a) > 5) }", "y"),
+    ("sample-of-an-outer-variable", "?p :age ?a FILTER EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(SAMPLE(?a) = 4) }", "n"),
+    ("list-of-an-outer-variable",
+     "?p :age ?a FILTER NOT EXISTS { SELECT ?a { ?t a :Req } GROUP BY ?a HAVING(GROUP_CONCAT(?a) = '4 4') }", "by"),
+    ("having-of-an-outer-variable", "FILTER EXISTS {{{ SELECT ?p { ?t a :Req } GROUP BY ?p HAVING(COUNT(?p) > 1) }}}", "nby"),
+    ("having-of-an-outer-variable-in-vain", "FILTER EXISTS { SELECT ?p { ?t a :Req } GROUP BY ?p HAVING(COUNT(?p) > 2) }", ""),
+    ("aggregate-of-what-is-outer",
+     "FILTER EXISTS { SELECT ?p { BIND(?p AS ?q) } GROUP BY ?p HAVING(COUNT(?q) = 1 && COUNT(DISTINCT *) = 1) }", "nby"),
+    ("aggregate-of-an-outer-variable-without-rows", "FILTER EXISTS { SELECT ?p (COUNT(?p) AS ?n) {} GROUP BY ?p }", "nby"),
+    ("aggregate-of-exists-of-an-outer-variable",
+     "FILTER EXISTS { SELECT ?p { ?t a :Req } GROUP BY ?p HAVING(SUM(IF(EXISTS { ?p :did :t2 }, 1, 0)) = 2) }", "n"),
+    ("aggregate-of-an-outer-variable-deeper",
+     "FILTER EXISTS { ?p :did ?d FILTER EXISTS { SELECT ?p { ?t a :Req } GROUP BY ?p HAVING(COUNT(?p) = 2) } }", "nb"),
+    ("aggregate-of-an-unbound-outer-variable",
+     "OPTIONAL { ?p :did ?d } FILTER(?d != :t1) FILTER EXISTS { SELECT ?d { ?t a :Req } GROUP BY ?d HAVING(COUNT(?d) = 2) }", "n"),
+]
+
 # An end of a repeated path is computed, and may be unbound: (name, what computes ?v, pattern, values of ?n)
 COMPUTED_END_DATA = ":a :p :b . :b :p :c . :e :p 3 . :a :q :c . :b :q :d . :e :q :a . :a :r :e"
 COMPUTED_ENDS = [
@@ -109,6 +137,17 @@ def test_query(make_bus, limits, data, query, rows):
     bus = make_bus(limits={"idle_exit_ms": 0} | limits)
     insert(bus, data)
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize("pattern, found", [case[1:] for case in EXISTS], ids=[case[0] for case in EXISTS])
+def test_exists(bus, pattern, found):
+    insert(bus, PEOPLE + " GRAPH :g { " + PEOPLE + " }")
+    as_value = pattern.replace("FILTER EXISTS", "BIND(EXISTS", 1).replace("FILTER NOT EXISTS", "BIND(NOT EXISTS", 1)
+    for text in ("SELECT ?p { ?p a :P . " + pattern + " }", "SELECT ?p { GRAPH :g { ?p a :P . " + pattern + " } }",
+                 "SELECT ?p { GRAPH ?g { ?p a :P . " + pattern + " } }",
+                 "SELECT ?p { ?p a :P . " + as_value + " AS ?e) FILTER(?e) }",
+                 "SELECT ?p (COUNT(*) AS ?n) { ?p a :P . " + pattern + " } GROUP BY ?p"):
+        assert sorted(row["p"][-1] for row in rows_of(bus, text)) == sorted(found), text
 
 
 @pytest.mark.parametrize("computes, pattern, found", [case[1:] for case in COMPUTED_ENDS], ids=[case[0] for case in COMPUTED_ENDS])
