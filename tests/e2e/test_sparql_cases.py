@@ -139,6 +139,15 @@ def test_query(make_bus, limits, data, query, rows):
     assert sorted(rows_of(bus, query), key=repr) == sorted(rows, key=repr)
 
 
+def test_tally_with_keys_that_are_never_bound(make_bus):
+    bus = make_bus(limits={"tally_rows": 0, "tally_file_rows": 0, "tally_file_percent": 1000})
+    query = "SELECT (MAX(?n) AS ?m) { ?y :r :a . { SELECT ?n {} GROUP BY ?n } } GROUP BY ?n"
+    insert(bus, ":x :r :b , :a")
+    assert rows_of(bus, query) == [{}]
+    bus.update(PREFIX + "DELETE DATA { :x :r :a }", language="sparql")
+    assert not rows_of(bus, query)
+
+
 @pytest.mark.parametrize("pattern, found", [case[1:] for case in EXISTS], ids=[case[0] for case in EXISTS])
 def test_exists(bus, pattern, found):
     insert(bus, PEOPLE + " GRAPH :g { " + PEOPLE + " }")

@@ -375,6 +375,8 @@ add_keys(QdGenerator *self, const QdAlgebra *group, const QdRelation *rows, QdRe
         qd_sql_append_text(&keys, shape->n_columns > 1 ? "," : "GROUP BY ");
         qd_sql_append_text(&keys, qd_arena_printf(self->arena, "%u", shape->n_columns));
     }
+    if (group->n_variables > 0 && shape->n_columns == 0)
+        qd_sql_append_text(&keys, "GROUP BY NULL"); /* of nothing that is bound: one group, if there are rows */
     return qd_sql_finish(&keys);
 }
 
