@@ -21,7 +21,7 @@ qd_node_is_bound(QdGenerator *self, const QdNode *node, const QdVariableSet *bou
 {
     return node->kind == QD_NODE_TERM ||
            (node->kind == QD_NODE_VARIABLE && ((bound != NULL && qd_variable_set_has(bound, node->variable)) ||
-                                               qd_generator_find_parameter(self, node->variable).text != NULL));
+                                               qd_generator_find_value(self, node->variable).text != NULL));
 }
 
 static QdJoinCounts

@@ -31,7 +31,7 @@ static gboolean
 is_own(QdGenerator *self, const QdNode *node, const QdVariableSet *named)
 {
     return node->kind == QD_NODE_VARIABLE && !qd_variable_set_has(named, node->variable) &&
-           qd_generator_find_parameter(self, node->variable).text == NULL;
+           qd_generator_find_value(self, node->variable).text == NULL;
 }
 
 /* Whether @triple, a path, leads from what is named to a variable of its own, or from one. */
@@ -95,7 +95,7 @@ is_superfluous(QdGenerator *self, const QdAlgebra *join, guint index, const gboo
         (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ZERO_OR_ONE))
         return FALSE;
     end = is_own(self, &triple->s, named) ? &triple->o : &triple->s;
-    return end->kind == QD_NODE_VARIABLE && qd_generator_find_parameter(self, end->variable).text == NULL &&
+    return end->kind == QD_NODE_VARIABLE && qd_generator_find_value(self, end->variable).text == NULL &&
            is_node(join, index, dropped, end->variable);
 }
 

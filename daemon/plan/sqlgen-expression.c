@@ -21,13 +21,16 @@ const QdColumn *
 qd_expression_find_variable(QdGenerator *self, const QdRelation *relation, guint variable)
 {
     const QdColumn *column = qd_relation_find(relation, variable);
+    const QdColumn *outside = column == NULL || !column->certain ? qd_outer_find(self, self->outer, variable) : NULL;
+    QdColumn *bound;
 
-    for (const QdOuter *outer = self->outer; column == NULL && outer != NULL; outer = outer->next) {
-        column = qd_relation_find(outer->relation, variable);
-        if (column != NULL)
-            self->outermost = MIN(self->outermost, outer->level);
-    }
-    return column;
+    if (column == NULL || outside == NULL)
+        return column != NULL ? column : outside;
+    bound = qd_arena_new0(self->arena, QdColumn); /* what is unbound inside has its value from outside */
+    *bound = *column;
+    qd_column_coalesce(self, bound, outside);
+    bound->certain = outside->certain;
+    return bound;
 }
 
 static QdColumn

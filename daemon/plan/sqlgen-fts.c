@@ -63,19 +63,15 @@ take_text(Match *self, QdRelation **left)
     const QdNode *node = &self->match->text;
     QdSql value = node->kind == QD_NODE_TERM ? qd_generator_put_term(generator, node->term)
                                              : qd_generator_find_parameter(generator, node->variable);
+    const QdColumn *column;
 
     if (value.text == NULL && left != NULL && *left != NULL && qd_relation_find(*left, node->variable) != NULL) {
         take_seeds(self, left);
         return;
     }
-    for (const QdOuter *outer = generator->outer; value.text == NULL && outer != NULL; outer = outer->next) {
-        const QdColumn *column = qd_relation_find(outer->relation, node->variable);
-
-        if (column == NULL)
-            continue;
+    column = value.text == NULL ? qd_outer_find(generator, generator->outer, node->variable) : NULL;
+    if (column != NULL)
         value = qd_sql_make(generator->arena, "coalesce(@,0)", column->sql); /* 0: no term */
-        generator->outermost = MIN(generator->outermost, outer->level);
-    }
     self->text = self->kept = write_query(generator, value.text != NULL ? value : qd_sql_text("NULL"));
 }
 
@@ -94,7 +90,7 @@ match_node(Match *self, const QdNode *node, const char *inner, const char *outer
     if (node->kind == QD_NODE_TERM)
         value = qd_generator_put_term(generator, node->term);
     else
-        value = qd_generator_find_parameter(generator, node->variable);
+        value = qd_generator_find_value(generator, node->variable);
     column = value.text == NULL ? qd_relation_find(self->inner, node->variable) : NULL;
     if (column != NULL)
         value = column->sql;
@@ -188,7 +184,7 @@ add_columns(Match *self)
     match_node(self, &match->subject, "q.s", "m.s");
     match_node(self, &match->literal, "q.o", "m.o");
     match_node(self, &match->predicate, "q.p", "m.p");
-    if (match->rank.kind == QD_NODE_VARIABLE && qd_generator_find_parameter(generator, match->rank.variable).text == NULL)
+    if (match->rank.kind == QD_NODE_VARIABLE && qd_generator_find_value(generator, match->rank.variable).text == NULL)
         add_computed(self, match->rank.variable, write_column(self, &rank));
     for (const QdMatchColumn *column = match->columns; column != NULL; column = column->next)
         add_computed(self, column->variable, write_column(self, column));
@@ -307,7 +303,7 @@ qd_generate_match(QdGenerator *self, const QdMatch *match, QdRelation **left)
         return builder.shape;
     take_text(&builder, left);
     builder.from_quads = builder.seeds.text == NULL && (match->subject.kind == QD_NODE_TERM ||
-                                                        qd_generator_find_parameter(self, match->subject.variable).text != NULL);
+                                                        qd_generator_find_value(self, match->subject.variable).text != NULL);
     add_columns(&builder);
     add_conditions(&builder);
     table.from = qd_sql_make(self->arena, "(@) AS m", write_best(&builder, write_rows(&builder)));

@@ -147,7 +147,7 @@ match_node(QdGenerator *self, QdRelation *relation, QdSql sql, const QdNode *nod
         value = qd_generator_put_term(self, node->term);
         break;
     case QD_NODE_VARIABLE:
-        value = qd_generator_find_parameter(self, node->variable);
+        value = qd_generator_find_value(self, node->variable);
         column = value.text == NULL ? qd_relation_find(relation, node->variable) : NULL;
         if (column != NULL)
             value = column->sql;
@@ -277,7 +277,7 @@ static QdRelation *
 name_graph(QdGenerator *self, const QdRelation *inner, guint hidden, guint variable)
 {
     QdRelation *name = qd_relation_new(self);
-    QdSql parameter = qd_generator_find_parameter(self, variable);
+    QdSql parameter = qd_generator_find_value(self, variable);
     const QdColumn *bound = qd_relation_find(inner, variable);
     QdNode active = self->graph;
     QdRelation *rest;

@@ -58,7 +58,7 @@ qd_generate_values(QdGenerator *self, const QdValues *values)
     if (values->n_rows > 1)
         relation = qd_relation_seal_text(self, relation, write_rows(self, values, relation), QD_SEAL_PLAIN);
     for (guint i = 0; i < relation->n_columns; i++) {
-        QdSql parameter = qd_generator_find_parameter(self, relation->columns[i].variable);
+        QdSql parameter = qd_generator_find_value(self, relation->columns[i].variable);
 
         if (parameter.text != NULL)
             qd_relation_add_where(self, relation, qd_sql_equate(self->arena, relation->columns[i].sql, "=", parameter));
@@ -342,8 +342,13 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
             (void) qd_relation_add_column(self, columns, column);
     }
     seen = qd_arena_new0(self->arena, QdOuter);
-    *seen = (QdOuter){ columns, outer->level, project_outer(self, outer->next, project) };
-    return columns->n_columns > 0 ? seen : seen->next;
+    *seen = (QdOuter){ .relation = columns, .level = outer->level, .next = project_outer(self, outer->next, project) };
+    QD_VARIABLE_SET_FOREACH(&outer->replaced, variable)
+    {
+        if (qd_variable_set_has(&project->possible, variable))
+            qd_variable_set_add(&seen->replaced, self->arena, variable);
+    }
+    return columns->n_columns > 0 || !qd_variable_set_is_empty(&seen->replaced) ? seen : seen->next;
 }
 
 QdRelation *

@@ -209,7 +209,7 @@ write_search(QdGenerator *self, const Closure *closure, const QdPath *inner, gbo
 static QdSql
 constant_end(QdGenerator *self, const QdNode *node)
 {
-    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
+    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_value(self, node->variable);
 }
 
 static void

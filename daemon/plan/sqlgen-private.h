@@ -54,6 +54,7 @@ typedef struct QdOuter {
     const QdRelation *relation;
     guint level; /* 1: of the outermost EXISTS */
     const struct QdOuter *next;
+    QdVariableSet replaced; /* variables in the place of which the pattern inside has their values, as §18.6 says */
 } QdOuter;
 
 /* The parts of a join, in order. */
@@ -124,6 +125,8 @@ QdSql qd_generator_put_term(QdGenerator *self, const QdTerm *term); /* "?1" */
 QdSql qd_generator_put_program(QdGenerator *self, const QdSqlConstant *program);
 /* "?1" of a variable that has the user's value wherever it stands; none: it is an ordinary one. */
 QdSql qd_generator_find_parameter(QdGenerator *self, guint variable);
+/* The same, or the outer column of a variable that has its value from outside an EXISTS. */
+QdSql qd_generator_find_value(QdGenerator *self, guint variable);
 guint qd_generator_make_name(QdGenerator *self);
 /* A table with a new name, which begins with @letter. */
 QdTable qd_generator_make_table(QdGenerator *self, char letter);
@@ -194,7 +197,13 @@ gboolean qd_relation_has_long_columns(const QdRelation *relation);
 
 /* sqlgen-exists.c */
 QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
+/* Whether @pattern, of an EXISTS, means something else without the values of variables of @outside in their place. */
+gboolean qd_exists_needs_values(QdGenerator *self, const QdAlgebra *pattern, const QdVariableSet *outside);
 /* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
+/* The column of the innermost that has @variable, which is then named from inside; NULL: none has. */
+const QdColumn *qd_outer_find(QdGenerator *self, const QdOuter *outer, guint variable);
+/* The outer column that stands in the place of @variable in the pattern of an EXISTS. NULL: it is a variable there. */
+const QdColumn *qd_outer_find_replaced(QdGenerator *self, guint variable);
 void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */

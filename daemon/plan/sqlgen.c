@@ -245,6 +245,14 @@ qd_generator_find_parameter(QdGenerator *self, guint variable)
     return put_constant(self, &constant);
 }
 
+QdSql
+qd_generator_find_value(QdGenerator *self, guint variable)
+{
+    const QdColumn *column = qd_outer_find_replaced(self, variable);
+
+    return column != NULL ? qd_column_intern(self, column) : qd_generator_find_parameter(self, variable);
+}
+
 /* @relation, of which patterns within EXISTS name variables: these match rows as a join does. */
 static const QdRelation *
 settle_for_exists(QdGenerator *self, const QdAlgebra *node, const QdRelation *relation)

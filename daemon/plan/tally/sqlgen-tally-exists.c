@@ -78,7 +78,8 @@ write_condition(QdGenerator *self, const QdAlgebra *left, const QdRelation *rela
     inner = qd_rewrite_get_exists(self, expression);
     shared = find_shared(left, inner);
     column = shared != G_MAXUINT ? qd_relation_find(relation, shared) : NULL;
-    if (column == NULL || !column->certain || !qd_tally_write_exists(&tally, inner, shared, &left->possible))
+    if (column == NULL || !column->certain || qd_exists_needs_values(self, inner, &left->possible) ||
+        !qd_tally_write_exists(&tally, inner, shared, &left->possible))
         return QD_SQL_NONE;
     n_values = count_values(self, inner, shared, &n_quads);
     effort = estimate_effort(self, left, inner, n_quads, n_values);

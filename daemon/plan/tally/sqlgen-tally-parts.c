@@ -143,6 +143,20 @@ add_set(QdTallyScope *self, const QdAlgebra *left, const QdTallySet *set)
     g_array_append_val(self->parts, part);
 }
 
+/* An EXISTS of the solutions of @left. */
+static gboolean
+add_exists(QdTallyScope *self, const QdAlgebra *left, QdExpression *expression)
+{
+    QdGenerator *generator = self->tally->generator;
+    const QdAlgebra *pattern = qd_rewrite_get_exists(generator, expression);
+    QdVariableSet around = { 0 };
+
+    qd_variable_set_add_all(&around, generator->arena, &self->outside);
+    qd_variable_set_add_all(&around, generator->arena, &left->possible);
+    return !qd_exists_needs_values(generator, pattern, &around) &&
+           add_modifier(self, expression->negated ? QD_TALLY_PART_MINUS : QD_TALLY_PART_EXISTS, left, pattern);
+}
+
 static gboolean
 add_condition(QdTallyScope *self, const QdAlgebra *left, QdExpression *expression)
 {
@@ -151,8 +165,7 @@ add_condition(QdTallyScope *self, const QdAlgebra *left, QdExpression *expressio
     if (qd_tally_is_conjunction(expression))
         return add_condition(self, left, expression->children[0]) && add_condition(self, left, expression->children[1]);
     if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
-        return add_modifier(self, expression->negated ? QD_TALLY_PART_MINUS : QD_TALLY_PART_EXISTS, left,
-                            qd_rewrite_get_exists(self->tally->generator, expression));
+        return add_exists(self, left, expression);
     if (qd_tally_find_set(self->tally->generator, left, expression, &set) &&
         (self->conditions == NULL || !qd_variable_set_has(&self->outside, set.variable))) {
         add_set(self, left, &set);
