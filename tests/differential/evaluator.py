@@ -136,15 +136,17 @@ def eval_path(path, graph, start, end):
     return limited(pairs)
 
 
-def match_triple(triple, graph, solution):
-    """The ways to extend @solution so that @triple is in @graph."""
+def match_triple(triple, graph, solution, outer):
+    """The ways to extend @solution, which has the values of @outer, so that @triple is in @graph."""
     subject, predicate, object_ = triple
     if isinstance(predicate, (Term, Var)):
         wanted = [resolve(part, solution) for part in triple]
         found = [t for t in graph if all(want in (None, part) for want, part in zip(wanted, t))]
     else:
-        pairs = eval_path(predicate, graph, resolve(subject, solution) if not is_variable(subject) else None,
-                          resolve(object_, solution) if not is_variable(object_) else None)
+        pairs = eval_path(predicate, graph, resolve(subject, outer), resolve(object_, outer))
+        ends = {part: outer[part] for part in (subject, object_) if part in outer}
+        if any(term not in nodes(graph) for term in ends.values()) and pairs:
+            raise Undetermined()  # a path of no length, at a term that a join would not find
         found = [(start, None, end) for start, end in pairs]
     for binding in found:
         extended = dict(solution)
@@ -156,11 +158,13 @@ def match_triple(triple, graph, solution):
 
 
 def eval_triples(patterns, scope):
-    used = {part for triple in patterns for part in triple if isinstance(part, Var)}
-    solutions = [{var: term for var, term in scope.outer.items() if var in used}]
+    """A variable that has a value outside of EXISTS is that term here, and none of a solution (§18.6)."""
+    solutions = [dict(scope.outer)]
     for triple in patterns:
-        solutions = limited([extended for solution in solutions for extended in match_triple(triple, scope.graph, solution)])
-    return [{var: term for var, term in solution.items() if isinstance(var, Var)} for solution in solutions]
+        solutions = limited([extended for solution in solutions
+                             for extended in match_triple(triple, scope.graph, solution, scope.outer)])
+    return [{var: term for var, term in solution.items() if isinstance(var, Var) and var not in scope.outer}
+            for solution in solutions]
 
 
 # --- graph patterns, §18.2.2 ------------------------------------------------------------------------------------------------
@@ -210,7 +214,7 @@ def eval_element(element, scope):
     if isinstance(element, Graph):
         return eval_graph(element, scope)
     if isinstance(element, Values):
-        return eval_values(element)
+        return [row for row in eval_values(element) if compatible(row, scope.outer)]
     seen = {item.expression for item in element.items if item.var is None} if element.items else set(projected(element))
     rows, _ = eval_select(element, scope._replace(outer={var: term for var, term in scope.outer.items() if var in seen}))
     return rows

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Random data, queries and updates from one seeded source. Small vocabularies, so that things meet.
 
-What the specification leaves open is not made: blank node ends of EXISTS' zero-length paths, MINUS and OPTIONAL inside EXISTS.
+What the specification leaves open is not made: blank node ends of EXISTS' zero-length paths.
 """
 from evaluator import Scope, TooLarge, Undetermined, evaluate, is_grouped, projected, visible_variables
 from functions import truth
@@ -287,31 +287,53 @@ class Generator:
     # --- patterns --------------------------------------------------------------------------------------------------------
 
     def exists_group(self, scope, depth):
-        elements = [self.triples(in_exists=True)]
-        inner = list(dict.fromkeys(scope + self.variables_of(elements[0])))
-        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested"), (1, "optional"),
-                              (1, "values"), (1, "select")])
+        elements = [self.triples(in_exists=True)] if self.chance(0.9) else []
+        inner = list(dict.fromkeys(scope + self.variables_of(tuple(elements))))
+        kind = self.weighted([(4, None), (4, "filter"), (1, "union"), (1, "graph"), (1, "bind"), (1, "nested"), (2, "optional"),
+                              (2, "minus"), (1, "values"), (1, "select"), (1, "grouped")])
         if kind == "filter":
             elements.append(self.filter(inner, min(depth, 1)))
         elif kind == "union":
             elements.append(Union((Group((self.triples(True), )), Group((self.triples(True), self.filter(inner, 0))))))
+            elements += [self.filter(inner, 1)] if self.chance(0.3) else []
         elif kind == "graph":
-            elements.append(self.graph(lambda: Group((self.triples(True), ))))
+            elements.append(self.graph(lambda: self.with_outer_part(inner)))
         elif kind == "bind":
             elements.append(self.bind(inner))
             elements.append(self.filter(inner + [elements[-1].var], 0))
         elif kind == "nested":
             elements.append(Group((self.triples(True), self.filter(inner, 0))))
-        elif kind == "optional":
-            made = self.new_variable()
-            start = self.one(self.variables_of(elements[0]) or SUBJECTS)
-            elements += [Optional_(Group((Triples(((start, self.one(PREDICATES), made), )), ))), self.filter(inner + [made], 1)]
+        elif kind in ("optional", "minus"):
+            elements += self.several(1, 2, lambda: self.outer_part(inner, 1))
+            elements += [self.filter(self.variables_of(tuple(elements)), 1)] if self.chance(0.6) else []
         elif kind == "values":
             elements.append(self.values(inner))
-        elif kind == "select":
-            where = Group((self.triples(True), ))
-            elements.append(Select(where, "", tuple(Item(var, None) for var in self.variables_of(where)[:2])))
+        elif kind in ("select", "grouped"):
+            elements.append(self.exists_select(scope, kind == "grouped"))
+        if depth >= 0 and self.chance(0.15):
+            elements.append(Filter(Exists(self.chance(0.4), self.exists_group(inner, -1))))
         return Group(tuple(elements))
+
+    def outer_part(self, scope, depth):
+        """An OPTIONAL or MINUS that may name variables of the patterns around the EXISTS."""
+        elements = [self.triples(True)]
+        if depth > 0 and self.chance(0.2):
+            elements.append(self.outer_part(scope, depth - 1))
+        if self.chance(0.3):
+            elements.append(self.filter(list(dict.fromkeys(scope + self.variables_of(tuple(elements)))), 0))
+        return self.one([Optional_, Minus])(Group(tuple(elements)))
+
+    def with_outer_part(self, scope):
+        return Group((self.triples(True), ) + self.several(0, 1, lambda: self.outer_part(scope, 0)))
+
+    def exists_select(self, scope, is_grouped):
+        where = self.with_outer_part(scope)
+        names = self.variables_of(where)
+        if not is_grouped:
+            return Select(where, "", tuple(Item(var, None) for var in names[:2]))
+        key = self.one(scope + names or VARIABLES)
+        having = Op(self.one(["<", ">", "="]), (self.aggregate(scope + names), self.one(NUMBERS[:6])))
+        return Select(where, "", (Item(key, None), ), (Item(key, None), ), (having, ))
 
     def variables_of(self, element):
         return visible_variables(element)
