@@ -4,7 +4,7 @@
  */
 #include "daemon/plan/sqlgen-private.h"
 
-#define OPEN_MAX 3 /* variables that may be unbound outside, and have their values inside where they are not */
+#define OPEN_MAX 2 /* variables that may be unbound outside, and have their values inside where they are not */
 /* Of an EXISTS that has values from outside, and is made a common table expression; and of what stands in that alone. */
 #define DEPTH_BY_VALUE 65
 #define DEPTH_ALONE 90
@@ -34,6 +34,37 @@ qd_outer_find_replaced(QdGenerator *self, guint variable)
         outer = outer->next;
     }
     return qd_outer_find(self, outer, variable);
+}
+
+/* The outer column of a variable that is open; NULL: it is not. */
+static const QdColumn *
+find_open(QdGenerator *self, guint variable)
+{
+    const QdOuter *outer = self->outer;
+
+    while (outer != NULL && !qd_variable_set_has(&outer->open, variable)) {
+        if (qd_relation_find(outer->relation, variable) != NULL)
+            return NULL;
+        outer = outer->next;
+    }
+    return qd_outer_find(self, outer, variable);
+}
+
+void
+qd_outer_close(QdGenerator *self, QdRelation *relation)
+{
+    for (guint i = 0; self->outer != NULL && i < relation->n_columns; i++) {
+        QdColumn *column = &relation->columns[i];
+        const QdColumn *outside = find_open(self, column->variable);
+
+        if (outside == NULL)
+            continue;
+        qd_relation_add_where(self, relation,
+                              qd_sql_make(self->arena, "(@ IS NULL OR @=@)", outside->sql, qd_column_intern(self, column),
+                                          qd_column_intern(self, outside)));
+        column->sql = qd_sql_make(self->arena, "CASE WHEN @ IS NULL THEN @ END", outside->sql, column->sql);
+        column->certain = column->plain = FALSE;
+    }
 }
 
 /* A condition for each variable that the pattern shares with what is around the EXISTS: the innermost that has it gives the value.
@@ -205,7 +236,7 @@ write_exists_here(QdGenerator *self, const QdExpression *expression, const QdOut
 static QdSql
 write_found_by_value(QdGenerator *self, const QdExpression *expression, const QdOuter *outer, QdRelation *sealed)
 {
-    const QdOuter alone = { .relation = sealed, .level = 1, .replaced = outer->replaced };
+    const QdOuter alone = { .relation = sealed, .level = 1, .replaced = outer->replaced, .open = outer->open };
     QdRelation *rows = qd_relation_copy(self, sealed);
     QdSql text;
 
@@ -260,7 +291,7 @@ write_exists_apart(QdGenerator *self, const QdExpression *expression, const QdOu
     sealed = seal_outer(self, expression, outer);
     if (sealed->n_columns == 0)
         found = QD_SQL_NONE;
-    else if (qd_variable_set_is_empty(&outer->replaced))
+    else if (qd_variable_set_is_empty(&outer->replaced) && qd_variable_set_is_empty(&outer->open))
         found = write_found(self, expression, sealed);
     else
         found = write_found_by_value(self, expression, outer, sealed);
@@ -376,7 +407,8 @@ write_case(QdGenerator *self, const QdExpression *expression, QdOuter *outer, co
 
 /*
  * The EXISTS with outer values in the place of variables in its pattern, where that matters. Of a variable that may be unbound
- * there are two cases: in one it has a value, in the other it stays a variable.
+ * there are two cases: in one it has a value, in the other it stays a variable. Of many each triple tells the cases apart by
+ * itself, which no index serves.
  */
 static QdSql
 write_cases(QdGenerator *self, const QdExpression *expression, QdOuter *outer)
@@ -392,11 +424,8 @@ write_cases(QdGenerator *self, const QdExpression *expression, QdOuter *outer)
 
         if (column->certain) {
             qd_variable_set_add(&outer->replaced, self->arena, variable);
-        } else if (n == OPEN_MAX) {
-            qd_generator_fail(self, QW_ERROR_TOO_COMPLEX,
-                              "EXISTS with OPTIONAL or MINUS that name more than %u variables that may be unbound around it",
-                              OPEN_MAX);
-            return qd_sql_text("0");
+        } else if (n == OPEN_MAX || outer->level > 1) {
+            qd_variable_set_add(&outer->open, self->arena, variable);
         } else {
             open[n++] = column;
         }

@@ -211,6 +211,7 @@ qd_generate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSe
         *lookup = (QdSqlLookup){ .table = table->set->numbers[0], .apart = write_graph_condition(self, table, TRUE) };
     }
     qd_relation_add_where(self, relation, condition);
+    qd_outer_close(self, relation);
     return relation;
 }
 

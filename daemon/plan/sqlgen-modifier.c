@@ -331,6 +331,7 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
 {
     QdOuter *seen;
     QdRelation *columns;
+    gboolean sees;
 
     if (outer == NULL || project == NULL)
         return NULL;
@@ -343,12 +344,14 @@ project_outer(QdGenerator *self, const QdOuter *outer, const QdAlgebra *project)
     }
     seen = qd_arena_new0(self->arena, QdOuter);
     *seen = (QdOuter){ .relation = columns, .level = outer->level, .next = project_outer(self, outer->next, project) };
-    QD_VARIABLE_SET_FOREACH(&outer->replaced, variable)
-    {
-        if (qd_variable_set_has(&project->possible, variable))
-            qd_variable_set_add(&seen->replaced, self->arena, variable);
+    for (guint i = 0; i < project->n_variables; i++) {
+        if (qd_variable_set_has(&outer->replaced, project->variables[i]))
+            qd_variable_set_add(&seen->replaced, self->arena, project->variables[i]);
+        if (qd_variable_set_has(&outer->open, project->variables[i]))
+            qd_variable_set_add(&seen->open, self->arena, project->variables[i]);
     }
-    return columns->n_columns > 0 || !qd_variable_set_is_empty(&seen->replaced) ? seen : seen->next;
+    sees = columns->n_columns > 0 || !qd_variable_set_is_empty(&seen->replaced) || !qd_variable_set_is_empty(&seen->open);
+    return sees ? seen : seen->next;
 }
 
 QdRelation *

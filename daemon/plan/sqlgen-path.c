@@ -494,6 +494,7 @@ generate_closure(QdGenerator *self, const QdTriple *triple, QdRelation **left, c
         (void) qd_relation_add_stored(self, relation, self->graph.variable, write_end(self, &table, "g"));
     bind_end(self, relation, &triple->s, write_end(self, &table, from_object ? "b" : "a"));
     bind_end(self, relation, &triple->o, write_end(self, &table, from_object ? "a" : "b"));
+    qd_outer_close(self, relation);
     return relation;
 }
 

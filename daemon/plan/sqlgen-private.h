@@ -55,6 +55,7 @@ typedef struct QdOuter {
     guint level; /* 1: of the outermost EXISTS */
     const struct QdOuter *next;
     QdVariableSet replaced; /* variables in the place of which the pattern inside has their values, as §18.6 says */
+    QdVariableSet open;     /* others, where they are bound outside: each solution of a triple or path then lacks them */
 } QdOuter;
 
 /* The parts of a join, in order. */
@@ -204,6 +205,8 @@ gboolean qd_exists_needs_values(QdGenerator *self, const QdAlgebra *pattern, con
 const QdColumn *qd_outer_find(QdGenerator *self, const QdOuter *outer, guint variable);
 /* The outer column that stands in the place of @variable in the pattern of an EXISTS. NULL: it is a variable there. */
 const QdColumn *qd_outer_find_replaced(QdGenerator *self, guint variable);
+/* What @relation, of a triple or path, has of open variables is compared where these are bound outside, and then unbound. */
+void qd_outer_close(QdGenerator *self, QdRelation *relation);
 void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */

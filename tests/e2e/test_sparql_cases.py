@@ -125,6 +125,17 @@ EXISTS = [
     ("filter-beside-union", "FILTER EXISTS { { ?p :no ?x } UNION { ?x a :Req } FILTER(?p = :cy) }", "y"),
     ("minus-in-a-named-graph", "FILTER NOT EXISTS { GRAPH ?h { ?t a :Req MINUS { ?p :did ?t } } }", "n"),
     ("minus-of-a-named-graph", "GRAPH ?h { ?p a :P } FILTER NOT EXISTS { ?t a :Req MINUS { GRAPH ?h { ?p :did ?t } } }", "n"),
+    ("optional-of-many-that-may-be-unbound",
+     "OPTIONAL { ?p :did ?d FILTER(?d = :t2) } OPTIONAL { ?p :age ?a FILTER(?a > 4) } OPTIONAL { ?p :no ?b } "
+     "OPTIONAL { ?p :no ?c } "
+     "FILTER EXISTS { ?t :w 1 OPTIONAL { ?d :w ?x . ?y :age ?a } OPTIONAL { ?b :w ?x . ?c ?q ?r } FILTER(?x = 2 && ?y = :bob) }",
+     "nb"),
+    ("path-of-many-that-may-be-unbound",
+     "OPTIONAL { ?p :no ?a } OPTIONAL { ?p :no ?b } OPTIONAL { ?p :did ?c FILTER(?c = :t2) } "
+     "FILTER NOT EXISTS { ?t :w 2 MINUS { ?t :w ?a . ?y :did+ ?b . ?x :did+ ?c . ?x :age 5 } }", "by"),
+    ("nested-deep-with-what-may-be-unbound",
+     "FILTER " + "EXISTS { ?t a :Req OPTIONAL { ?p :did ?x FILTER(?x = ?t) } FILTER " * 8 +
+     "EXISTS { ?q a :Req MINUS { ?p :did ?q } }" + " }" * 8, "by"),
     ("nested-deep",
      "FILTER " + "".join(f"EXISTS {{ ?t a :Req OPTIONAL {{ ?p :did ?x{i} }} FILTER " for i in range(8)) +
      "EXISTS { ?q a :Req MINUS { ?p :did ?q } }" + " }" * 8, "by"),
