@@ -200,13 +200,13 @@ gboolean qd_relation_has_long_columns(const QdRelation *relation);
 QdSql qd_expression_make_exists(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 /* Whether @pattern, of an EXISTS, means something else without the values of variables of @outside in their place. */
 gboolean qd_exists_needs_values(QdGenerator *self, const QdAlgebra *pattern, const QdVariableSet *outside);
-/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
 /* The column of the innermost that has @variable, which is then named from inside; NULL: none has. */
 const QdColumn *qd_outer_find(QdGenerator *self, const QdOuter *outer, guint variable);
 /* The outer column that stands in the place of @variable in the pattern of an EXISTS. NULL: it is a variable there. */
 const QdColumn *qd_outer_find_replaced(QdGenerator *self, guint variable);
 /* What @relation, of a triple or path, has of open variables is compared where these are bound outside, and then unbound. */
 void qd_outer_close(QdGenerator *self, QdRelation *relation);
+/* That @inner is compatible with what is around the EXISTS, as conditions of @target. */
 void qd_expression_match_outer(QdGenerator *self, const QdOuter *outer, const QdRelation *inner, QdRelation *target);
 
 /* sqlgen-expression.c: on the columns of a relation. Values carry no alias, conditions are 1, 0 or NULL. */
