@@ -52,6 +52,29 @@ append_autoincrement(GString *out, sqlite3 *model, const char *table, const char
     return is_so != 0;
 }
 
+/*
+ * SQLite keeps the text of a default without its parentheses. They are put back, but for a name: that is a string there, and no
+ * constant within parentheses. A comment at the end of the text is ended by a new line.
+ */
+static void
+append_default(GString *out, sqlite3 *model, const char *text)
+{
+    static const char *const ways[][2] = { { "(", ")" }, { "", "" }, { "(", "\n)" } };
+
+    for (guint i = 0; i < G_N_ELEMENTS(ways); i++) {
+        g_autofree char *clause = g_strconcat(" DEFAULT ", ways[i][0], text, ways[i][1], NULL);
+        g_autofree char *trial = g_strconcat("CREATE TEMP TABLE x(x", clause, ")", NULL);
+        sqlite3_stmt *stmt = NULL;
+        int r = sqlite3_prepare_v2(model, trial, -1, &stmt, NULL);
+
+        (void) sqlite3_finalize(stmt);
+        if (r == SQLITE_OK) {
+            g_string_append(out, clause);
+            return;
+        }
+    }
+}
+
 /* @stmt: name, type, whether it is generated, whether it must not be NULL, default (nullable) */
 static void
 append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stmt, gboolean *ret_counts)
@@ -73,7 +96,7 @@ append_column(GString *out, sqlite3 *model, const char *table, sqlite3_stmt *stm
     if (sqlite3_column_int(stmt, 3) != 0)
         g_string_append(out, " NOT NULL");
     if (default_value != NULL)
-        g_string_append_printf(out, " DEFAULT (%s)", default_value);
+        append_default(out, model, default_value);
 }
 
 /* @ret_counts: the key is among them, with AUTOINCREMENT */
@@ -114,13 +137,16 @@ static const char primary_key[] =
     " THEN ', UNIQUE(' ELSE ', PRIMARY KEY(' END || group_concat(printf('\"%w\"', name), ', ') || ')'"
     " FROM (SELECT name, type FROM temp.pragma_table_xinfo(?1) WHERE pk>0 ORDER BY pk)";
 static const char unique_keys[] =
-    "SELECT ', UNIQUE(' || (SELECT group_concat(printf('\"%w\"', name), ', ') FROM temp.pragma_index_info(l.name)) || ')'"
+    "SELECT ', UNIQUE(' || (SELECT group_concat(printf('\"%w\" COLLATE %s', name,"
+    " CASE WHEN upper(coll) IN ('NOCASE', 'RTRIM') THEN coll ELSE 'BINARY' END), ', ')"
+    " FROM temp.pragma_index_xinfo(l.name) WHERE key) || ')'"
     " FROM temp.pragma_index_list(?1) l WHERE origin='u' AND NOT EXISTS(SELECT 1 FROM temp.pragma_index_info(l.name) i,"
     " temp.pragma_table_xinfo(?1) c WHERE c.cid=i.cid AND c.hidden=2)";
 static const char foreign_keys[] =
     "SELECT ', FOREIGN KEY(' || group_concat(printf('\"%w\"', \"from\"), ', ') || printf(') REFERENCES \"%w\"', \"table\")"
     " || coalesce('(' || group_concat(printf('\"%w\"', nullif(\"to\", '')), ', ') || ')', '')"
-    " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM temp.pragma_foreign_key_list(?1) GROUP BY id";
+    " || ' ON UPDATE ' || on_update || ' ON DELETE ' || on_delete FROM temp.pragma_foreign_key_list(?1) GROUP BY id"
+    " HAVING NOT max(\"from\" IN (SELECT name FROM temp.pragma_table_xinfo(?1) WHERE hidden=2))";
 static const char options[] = "SELECT CASE WHEN wr THEN ' WITHOUT ROWID' || CASE WHEN strict THEN ', STRICT' ELSE '' END"
                               " WHEN strict THEN ' STRICT' END FROM temp.pragma_table_list(?1)";
 

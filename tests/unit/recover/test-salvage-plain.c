@@ -103,6 +103,46 @@ test_kept(SalvageFixture *self, gconstpointer data)
     g_assert_true(salvage_fixture_is_reported(self, "column 'once' of table 'v', computed where it is read, is lost"));
 }
 
+/* A name after DEFAULT is a string; only there. */
+static void
+test_defaults(SalvageFixture *self, gconstpointer data)
+{
+    static const char *const values[] = { "'bare'", "'d \"\"d'", "'true'", "1", "'s'", "-1", "2", "x'07'", "'c'" };
+
+    execute_as_third_program(self,
+                             "CREATE TABLE t(a CHECK(theirs(a)), v0 DEFAULT bare, v1 DEFAULT \"d \"\"\"\"d\","
+                             " v2 DEFAULT \"true\", v3 DEFAULT true, v4 DEFAULT 's', v5 DEFAULT -1, v6 DEFAULT (1 + 1 -- two\n),"
+                             " v7 DEFAULT x'07', v8 DEFAULT ('c' COLLATE NOCASE) NOT NULL, v9 DEFAULT (1 NOT NULL),"
+                             " v10 DEFAULT (theirs(1)), v11 DEFAULT current_date);"
+                             "INSERT INTO t(a, v9) VALUES(1, NULL)");
+    salvage_fixture_run(self);
+    g_assert_cmpint(sqlite3_exec(self->after, "INSERT INTO t(a, v9, v10) VALUES(2, NULL, 1)", NULL, NULL, NULL), ==, SQLITE_OK);
+    for (guint i = 0; i < G_N_ELEMENTS(values); i++) {
+        g_autofree char *sql = g_strdup_printf("SELECT count(*) FROM t WHERE v%u IS %s", i, values[i]);
+
+        g_assert_cmpint(salvage_fixture_ask(self, sql), ==, 2);
+    }
+    g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM t WHERE v11 GLOB '????-??-??' AND v9 IS NULL"), ==, 2);
+    g_assert_cmpuint(self->report->n_lost_rows, ==, 0);
+    g_assert_cmpuint(self->report->n_left_out, ==, 1);
+}
+
+/* A key compares as it did, and one of a column that is lost is left out with it. */
+static void
+test_keys(SalvageFixture *self, gconstpointer data)
+{
+    execute_as_third_program(self, "CREATE TABLE p(x PRIMARY KEY);"
+                                   "CREATE TABLE t(a TEXT COLLATE NOCASE CHECK(theirs(a)<>''), b TEXT, UNIQUE(a COLLATE BINARY, b),"
+                                   " UNIQUE(b COLLATE their_order));"
+                                   "CREATE TABLE f(a CHECK(theirs(a)), v AS (a) REFERENCES p, s AS (a) STORED REFERENCES p);"
+                                   "INSERT INTO t VALUES('A', 'x'), ('a', 'X'), ('a', 'y'); INSERT INTO f VALUES(1)");
+    salvage_fixture_run(self);
+    g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM t"), ==, 3);
+    g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM f WHERE a=1 AND s=1"), ==, 1);
+    g_assert_cmpint(salvage_fixture_ask(self, "SELECT count(*) FROM pragma_foreign_key_list('f')"), ==, 1);
+    g_assert_cmpuint(self->report->n_lost_rows, ==, 0);
+}
+
 static void
 test_index(SalvageFixture *self, gconstpointer data)
 {
@@ -144,9 +184,11 @@ main(int argc, char *argv[])
         void (*test)(SalvageFixture *, gconstpointer);
     } tests[] = {
         { "/recover/salvage-plain/check", test_check },
+        { "/recover/salvage-plain/defaults", test_defaults },
         { "/recover/salvage-plain/generated", test_generated },
         { "/recover/salvage-plain/index", test_index },
         { "/recover/salvage-plain/kept", test_kept },
+        { "/recover/salvage-plain/keys", test_keys },
         { "/recover/salvage-plain/lost-rows-are-counted", test_lost_rows_are_counted },
     };
 
