@@ -81,8 +81,6 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
         { SQLITE_DBCONFIG_ENABLE_TRIGGER, !foreign },
         { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
         { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
-        { SQLITE_DBCONFIG_DQS_DML, 0 },
-        { SQLITE_DBCONFIG_DQS_DDL, 0 },
         { SQLITE_DBCONFIG_ENABLE_FKEY, 1 },
     };
     const struct {

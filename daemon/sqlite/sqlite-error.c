@@ -212,17 +212,21 @@ set_limit_error(GError **error, sqlite3 *db, int result)
 }
 
 /*
- * SQLite compiles a statement again within its first step when the schema has changed. What fails then is about SQL, though it was
- * found by a step, and in a view at no place in the text.
+ * Whether the statement asks a virtual table something. FTS5 says of its queries what SQLite says of SQL. SQLite, too, says it in
+ * a step: when the schema has changed, or of VACUUM.
  */
 static gboolean
-fails_to_compile(sqlite3 *db, const char *text, size_t n_bytes, const char *message)
+asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
 {
+    g_autofree char *explained = g_strdup_printf("EXPLAIN %.*s", (int) n_bytes, text);
     sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_prepare_v3(db, text, (int) n_bytes, 0, &stmt, NULL);
+    gboolean found = FALSE;
 
+    (void) sqlite3_prepare_v2(db, explained, -1, &stmt, NULL);
+    while (!found && stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW)
+        found = g_strcmp0((const char *) sqlite3_column_text(stmt, 1), "VFilter") == 0;
     (void) sqlite3_finalize(stmt);
-    return r != SQLITE_OK && strcmp(sqlite3_errmsg(db), message) == 0;
+    return found;
 }
 
 static void
@@ -233,14 +237,16 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     gboolean is_last = db != NULL && (sqlite3_errcode(db) & 0xff) == (meant & 0xff);
     g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
+    gboolean in_text;
 
     if (set_limit_error(error, db, result))
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");
-    if (g_str_has_prefix(message->str, NO_COLUMN) && !compiles && offset < 0 && text != NULL)
-        compiles = fails_to_compile(db, text, n_bytes, message->str);
-    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, compiles || offset >= 0, &code))
+    in_text = compiles || offset >= 0;
+    if (g_str_has_prefix(message->str, NO_COLUMN) && !in_text)
+        in_text = text == NULL || !asks_virtual_table(db, text, n_bytes);
+    if (code == QW_ERROR_SYNTAX && !refine_full_text(message, in_text, &code))
         code = refine_error(message, limits);
 
     if (text != NULL && offset >= 0 && (size_t) offset <= n_bytes)

@@ -155,7 +155,7 @@ test_errors(Fixture *self, gconstpointer data)
         "SELECT *\n  FROM nosuch",
         "SELECT nosuch(1)",
         "SELECT nosuch FROM t",
-        "SELECT \"no such column\"",
+        "SELECT [no such column]",
         "SELECT 'open",
         "SELECT 1; SELECT 2",
         "SELECT 1 WHERE",

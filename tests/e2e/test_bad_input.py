@@ -32,7 +32,7 @@ WRONG_SQL = {
     "PRAGMA writable_schema = 1": ("AccessDenied|Unsupported|ReadOnly", "."),
     "CREATE TEMP TABLE x (a)": ("AccessDenied|Unsupported|ReadOnly", "."),
     "SELECT fts3_tokenizer('simple')": ("AccessDenied|Unsupported|Syntax", "fts3_tokenizer"),
-    "SELECT \"no such column\"": ("Syntax", "no such column"),
+    "SELECT [no such column]": ("Syntax", "no such column"),
 }
 
 

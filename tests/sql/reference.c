@@ -37,8 +37,9 @@ sqlite3 *
 reference_open(ReferenceNotes *notes)
 {
     static const int options[][2] = {
-        { SQLITE_DBCONFIG_DEFENSIVE, 1 },   { SQLITE_DBCONFIG_DQS_DML, 0 },        { SQLITE_DBCONFIG_DQS_DDL, 0 },
-        { SQLITE_DBCONFIG_ENABLE_FKEY, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1 },
+        { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+        { SQLITE_DBCONFIG_ENABLE_FKEY, 1 },
+        { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1 },
     };
     sqlite3 *db = NULL;
 

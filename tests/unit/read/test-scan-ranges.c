@@ -195,6 +195,7 @@ static const char *const proven[] = {
     "SELECT CASE WHEN a > 3 THEN b ELSE upper(j) END, coalesce(a, b), max(a, id), CAST(a AS TEXT), -a, NOT a, a IS TRUE, "
     "printf('%d-%s', a, b) FROM t WHERE a BETWEEN 3 AND 700 AND length(b) + a * 3 > 5 OR b GLOB 'x*'",
     "SELECT \"odd \"\"name\" || 'x' FROM t WHERE r / 3 > 1",
+    "SELECT b || \"text\" FROM t WHERE a * 2 > 5",
     "SELECT count FROM (SELECT a + 1 AS count FROM t WHERE a % 10 = 1)",
     "SELECT hex(zeroblob(a * 30)) FROM t WHERE a % 50 = 1",
 };
@@ -229,6 +230,8 @@ test_not_proven(Fixture *self, gconstpointer data)
         "SELECT b || changes() FROM t WHERE a * 2 > 5",
         "SELECT b || queryd_integer(1) FROM t WHERE a * 2 > 5",
         "SELECT main.t.a * 2 FROM main.t",
+        "SELECT \"rowid\", b FROM t WHERE a * 2 > 5",
+        "SELECT b FROM t WHERE \"oid\" * 2 > 5",
         "SELECT name || 'x' FROM sqlite_schema WHERE name LIKE 't%'",
     };
 

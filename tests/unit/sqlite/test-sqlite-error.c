@@ -54,6 +54,33 @@ assert_error(sqlite3 *db, const char *text, QwError code, const char *words)
 }
 
 static void
+speak_as_sql(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    sqlite3_result_error(context, "no such column: dc", -1);
+}
+
+/* The words are those of SQLite's compiler, which speaks in a step, too; only a statement that asks a virtual table is meant. */
+static void
+test_full_text(void)
+{
+    g_autoptr(GError) error = NULL;
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_create_function(db, "speak", 0, SQLITE_UTF8, NULL, speak_as_sql, NULL, NULL), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "CREATE VIRTUAL TABLE w USING fts5(x)", NULL, NULL, NULL), ==, SQLITE_OK);
+    assert_error(db, "SELECT * FROM w WHERE w MATCH 'dc:title'", QW_ERROR_SYNTAX, "full-text query: no such column: dc (a word");
+    g_assert_cmpint(sqlite3_exec(db, "SELECT speak()", NULL, NULL, NULL), ==, SQLITE_ERROR);
+    qd_sqlite_set_error(&error, db, SQLITE_ERROR, NULL, 0, NULL);
+    g_assert_cmpstr(error->message, ==, "no such column: dc");
+    g_clear_error(&error);
+    g_assert_cmpint(sqlite3_exec(db, "SELECT speak()", NULL, NULL, NULL), ==, SQLITE_ERROR);
+    qd_sqlite_set_error(&error, db, SQLITE_ERROR, "SELECT speak()", strlen("SELECT speak()"), NULL);
+    g_assert_cmpstr(error->message, ==, "no such column: dc");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
+static void
 test_real_failures(void)
 {
     sqlite3 *db = NULL;
@@ -119,6 +146,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sqlite/sqlite-error/codes", test_codes);
     g_test_add_func("/sqlite/sqlite-error/real-failures", test_real_failures);
+    g_test_add_func("/sqlite/sqlite-error/full-text", test_full_text);
     g_test_add_func("/sqlite/sqlite-error/limits-in-force", test_limits_in_force);
     g_test_add_func("/sqlite/sqlite-error/without-a-connection", test_without_a_connection);
     return g_test_run();
