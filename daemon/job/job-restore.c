@@ -20,6 +20,7 @@
 #include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
 #include "daemon/job/jobs.h"
+#include "daemon/job/page-size.h"
 #include "daemon/payload/payload.h"
 #include "daemon/read/evaluation.h"
 #include "daemon/read/pool.h"
@@ -197,12 +198,7 @@ fit_to_store(Restore *self, QdConnection *live, GError **error)
         qd_error_set(error, QW_ERROR_UNSUPPORTED, "the source's texts are in another encoding than the store's");
         return FALSE;
     }
-    if (old_size != new_size) {
-        g_autofree char *sql = g_strdup_printf("PRAGMA page_size=%" G_GINT64_FORMAT "; VACUUM", old_size);
-
-        return qd_connection_execute(self->source, sql, error);
-    }
-    return TRUE;
+    return old_size == new_size || qd_page_size_change(self->source, old_size, error);
 }
 
 /* Generations go on growing; caches see by the number `incarnation` that ids mean other terms now. */

@@ -85,8 +85,24 @@ qd_integrity_ignore_checks(sqlite3 *db)
     return sqlite3_exec(db, "PRAGMA ignore_check_constraints=1", NULL, NULL, NULL);
 }
 
-int
-qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data)
+static int
+compare_bytes(void *data, int n_left, const void *left, int n_right, const void *right)
+{
+    int r = memcmp(left, right, (size_t) MIN(n_left, n_right));
+
+    return r != 0 ? r : n_left - n_right;
+}
+
+/* Any order will do: SQLite opens no index without one. */
+static void
+define_collation(void *data, sqlite3 *db, int encoding, const char *name)
+{
+    if (sqlite3_create_collation(db, name, encoding, NULL, compare_bytes) == SQLITE_OK)
+        g_ptr_array_add(data, g_strdup(name));
+}
+
+static int
+run_check(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data)
 {
     sqlite3_stmt *stmt = NULL;
     int r = sqlite3_exec(db, "PRAGMA mmap_size=0", NULL, NULL, NULL);
@@ -109,6 +125,33 @@ qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer 
     }
     (void) sqlite3_finalize(stmt);
     return qd_sqlite_get_result(db, r);
+}
+
+/* SQLite's own bound for messages counts rows that break a constraint, too. */
+static char *
+write_check(const char *table, gboolean quick)
+{
+    const char *name = quick ? "quick_check" : "integrity_check";
+
+    return table != NULL ? sqlite3_mprintf("PRAGMA %s(%Q)", name, table) : sqlite3_mprintf("PRAGMA %s(%d)", name, G_MAXINT32);
+}
+
+int
+qd_integrity_query(sqlite3 *db, const char *table, gboolean quick, QdIntegrityFunc func, gpointer data)
+{
+    g_autoptr(GPtrArray) collations = g_ptr_array_new_with_free_func(g_free);
+    char *sql = write_check(table, quick);
+    int r;
+
+    if (quick)
+        (void) sqlite3_collation_needed(db, collations, define_collation);
+    r = sql != NULL ? run_check(db, sql, func, data) : SQLITE_NOMEM;
+    (void) sqlite3_collation_needed(db, NULL, NULL);
+    for (guint i = 0; i < collations->len; i++)
+        for (int encoding = SQLITE_UTF8; encoding <= SQLITE_UTF16BE; encoding++)
+            (void) sqlite3_create_collation(db, collations->pdata[i], encoding, NULL, NULL);
+    sqlite3_free(sql);
+    return r;
 }
 
 static int
@@ -157,11 +200,8 @@ static int
 check_table(QdIntegrity *self, sqlite3 *db, const char *table, gboolean quick)
 {
     Finding finding = { self, table };
-    char *sql = sqlite3_mprintf("PRAGMA %s(%Q)", quick ? "quick_check" : "integrity_check", table);
-    int r = sql != NULL ? qd_integrity_query(db, sql, note_damage, &finding) : SQLITE_NOMEM;
 
-    sqlite3_free(sql);
-    return r;
+    return qd_integrity_query(db, table, quick, note_damage, &finding);
 }
 
 gboolean
@@ -177,9 +217,9 @@ qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean quick, gb
     sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, &watch);
     while (r != SQLITE_INTERRUPT && (table = find_table(self, db, &r)) != NULL) {
         r = on_progress(&watch) ? SQLITE_INTERRUPT : check_table(self, db, table, quick);
-        if (r == SQLITE_ERROR && !quick) /* an index calls what is not ours: the quick check does not compute its keys */
+        if ((r & 0xff) == SQLITE_ERROR && !quick) /* an index calls what is not ours: the quick check does not compute its keys */
             r = check_table(self, db, table, TRUE);
-        if (r == SQLITE_ERROR) /* a column that must not be NULL does */
+        if ((r & 0xff) == SQLITE_ERROR) /* a column that must not be NULL does */
             r = SQLITE_DONE;
         if (r == SQLITE_DONE || is_corrupt(r)) {
             if (is_corrupt(r))

@@ -32,7 +32,9 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
 
 /**
  * qd_integrity_query:
- * @sql: a PRAGMA that checks
+ * @table: (nullable): NULL: all of the database
+ * @quick: indexes are not compared with their tables. Then nothing depends on an order, and a collation that is not known is no
+ * error
  * @func: called with each row of the check
  *
  * From now on @db maps no page of the database. A page that the disk refuses is an error to a reader, but a SIGBUS to a process
@@ -41,7 +43,7 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
  * Returns: SQLite's code: SQLITE_DONE; damage that ended the check; or why a page could not be read, such as no memory or a
  * refusing disk. In the last case its findings are worth nothing
  */
-int qd_integrity_query(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data);
+int qd_integrity_query(sqlite3 *db, const char *table, gboolean quick, QdIntegrityFunc func, gpointer data);
 /* Whether a message of SQLite's check is about damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);
 

@@ -10,12 +10,25 @@ import pytest
 from harness import BUILD, MANAGER, BusError, options
 
 
+def open_with_calls(path):
+    """A function of its own, and a collation, by which 'b' is less than 'a'."""
+    database = sqlite3.connect(path)
+    database.create_function("myf", 1, lambda value: value, deterministic=True)
+    for name in ("mine", 'my "own" order'):
+        database.create_collation(name, lambda a, b: (a < b) - (a > b))
+    return database
+
+
 def make_file(path, script, page_size=4096):
-    """By SQLite itself, with a function and a collation of its own."""
-    with contextlib.closing(sqlite3.connect(path)) as database:
-        database.create_function("myf", 1, lambda value: value, deterministic=True)
-        database.create_collation("mine", lambda a, b: (a > b) - (a < b))
+    """By SQLite itself."""
+    with contextlib.closing(open_with_calls(path)) as database:
         database.executescript(f"PRAGMA page_size={page_size};" + script)
+
+
+def load(text):
+    database = open_with_calls(":memory:")
+    database.executescript(text)
+    return contextlib.closing(database)
 
 
 def restore(bus, path):
@@ -56,8 +69,7 @@ def test_strings_in_double_quotes(bus, tmp_path, page_size):
     bus.update("VACUUM")
     run = bus.run(bus.queryctl, "dump")
     assert run.returncode == 0
-    with contextlib.closing(sqlite3.connect(":memory:")) as copy:
-        copy.executescript(run.stdout)
+    with load(run.stdout) as copy:
         assert copy.execute("SELECT count(*) FROM v").fetchall() == [(3,)]
     assert bus.check() == (True, [])
 
@@ -119,3 +131,49 @@ def test_damage_beside_rows_that_break_a_constraint(bus, tmp_path):
           "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON z(b)' WHERE name = 'i'")
     ok, messages = bus.check(quick=False)
     assert not ok and messages[0] == "row 1 missing from index i"
+
+
+# --- functions and collations of another program ----------------------------------------------------------------------------
+
+CALLS = """
+CREATE TABLE t(a CHECK(myf(a)), b AS (myf(a)) STORED, c AS (myf(a) + 1), d TEXT DEFAULT (upper('x')), UNIQUE(a));
+CREATE INDEX i ON t(myf(a));
+CREATE INDEX part ON t(d) WHERE myf(a) > 1;
+INSERT INTO t(a) VALUES(1), (2), (3);
+"""
+COLLATED = """
+CREATE TABLE k(a TEXT COLLATE mine PRIMARY KEY, b) WITHOUT ROWID;
+CREATE TABLE l(a TEXT COLLATE "mine", b, UNIQUE(a DESC), UNIQUE(b, a));
+CREATE INDEX by_mine ON l(b COLLATE /* COLLATE x */ [mine] DESC, a COLLATE NOCASE);
+CREATE TABLE m(a DEFAULT 'it''s COLLATE mine' CHECK(a <> "COLLATE" -- COLLATE mine
+    ), b COLLATE "my ""own"" order" UNIQUE);
+INSERT INTO m(b) VALUES('b'), ('a'), ('c');
+WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+INSERT INTO k SELECT printf('%x', i * 7919 % 10007 + 100), i FROM n;
+INSERT INTO l SELECT a, iif(b % 3, b, 'text ' || a) FROM k WHERE length(a) > 1;
+INSERT INTO k VALUES('b', 1), ('a', 2), ('c', 3);
+INSERT INTO l VALUES('b', 'COLLATE mine'), ('a', 2), ('c', 3);
+"""
+
+
+def check_with_their_calls(bus, tmp_path, script):
+    """That program finds its file whole, in its own order."""
+    backup = tmp_path / "backup"
+    with open(backup, "w+b") as file:
+        assert bus.backup(file.fileno())["State"] == "finished"
+    with contextlib.closing(open_with_calls(backup)) as database, contextlib.closing(open_with_calls(":memory:")) as expected:
+        expected.executescript(script)
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        names = "SELECT name, sql FROM sqlite_schema WHERE name NOT GLOB 'queryd_*' ORDER BY name"
+        tables = [name for name, sql in expected.execute(names) if sql and sql.startswith("CREATE TABLE")]
+        for query in [names.replace("WHERE", "WHERE name NOT GLOB 'sqlite_s*' AND")] + [f"SELECT * FROM {name}" for name in tables]:
+            assert database.execute(query).fetchall() == expected.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("page_size", [512, 1024, 4096, 65536])
+@pytest.mark.parametrize("script", [CALLS, COLLATED], ids=["functions", "collation"])
+def test_calls_of_another_program(bus, tmp_path, script, page_size):
+    adopt(bus, tmp_path, script, page_size)
+    for quick in (True, False):
+        assert bus.check(quick) == (True, [])
+    check_with_their_calls(bus, tmp_path, script)
