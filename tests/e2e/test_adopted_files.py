@@ -177,3 +177,43 @@ def test_calls_of_another_program(bus, tmp_path, script, page_size):
     for quick in (True, False):
         assert bus.check(quick) == (True, [])
     check_with_their_calls(bus, tmp_path, script)
+
+
+# --- a dump of what does not work -------------------------------------------------------------------------------------------
+
+UNUSABLE = """
+CREATE TABLE t(a, b AS (myf(a)), CHECK(myf(a)));
+INSERT INTO t VALUES(1);
+CREATE TABLE gone(a);
+CREATE VIEW of_gone AS SELECT a FROM gone;
+CREATE VIEW calls AS SELECT theirs(a) FROM t;
+DROP TABLE gone;
+CREATE VIRTUAL TABLE words USING fts5(text);
+INSERT INTO words VALUES('some words');
+PRAGMA writable_schema = 1;
+UPDATE sqlite_schema SET sql = replace(sql, 'fts5', 'theirs') WHERE name = 'words';
+"""
+
+
+def test_dump_of_definitions_that_do_not_work(bus, tmp_path):
+    adopt(bus, tmp_path, UNUSABLE)
+    run = bus.run(bus.queryctl, "dump")
+    assert (run.returncode, run.stderr) == (0, "")
+    with load(run.stdout) as copy:
+        assert copy.execute("SELECT a, b FROM t").fetchall() == [(1, 1)]
+        assert copy.execute("SELECT name FROM sqlite_schema WHERE name IN ('of_gone', 'calls', 'words')").fetchall() == [
+            ("words",), ("of_gone",), ("calls",)]
+        assert copy.execute("SELECT c0 FROM words_content").fetchall() == [("some words",)]
+
+
+def test_dump_of_a_table_that_cannot_be_read(bus, tmp_path):
+    adopt(bus, tmp_path, "CREATE TABLE k(a COLLATE mine PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO k VALUES('x', 'y');"
+          "CREATE TABLE t(a); INSERT INTO t VALUES(7)")
+    message = "queryctl: the rows of table 'k' are left out: no query solution\n"
+    run = bus.run(bus.queryctl, "dump", "-o", str(tmp_path / "dump"))
+    assert (run.returncode, run.stderr) == (1, message)
+    with load((tmp_path / "dump").read_text(encoding="utf-8")) as copy:
+        assert copy.execute("SELECT a FROM t").fetchall() == [(7,)]
+        assert copy.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'k'").fetchall() == [(1,)]
+    run = bus.run(bus.queryctl, "shell", input=".dump\n")
+    assert run.returncode == 1 and message in run.stderr and "COMMIT" in run.stdout

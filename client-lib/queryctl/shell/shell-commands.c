@@ -70,9 +70,13 @@ run_dump(QctlShell *self, const char *argument)
 {
     g_autoptr(GError) error = NULL;
     g_autoptr(QctlSink) sink = qctl_sink_new(qctl_session_get_output(self->session), false);
+    bool is_whole = true;
 
-    if (qctl_dump(self->session, sink, argument, &error))
+    if (qctl_dump(self->session, sink, argument, &is_whole, &error)) {
+        if (!is_whole)
+            qctl_shell_take_code(self, QCTL_EXIT_QUERY);
         return;
+    }
     qctl_shell_take_code(self, qctl_session_report(self->session, g_error_copy(error), NULL));
     qctl_transaction_check(self->session, error);
 }

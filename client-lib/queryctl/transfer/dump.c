@@ -41,6 +41,8 @@ typedef struct Dump {
     GPtrArray *tables;    /* of Object*, borrowed: those with rows */
     GString *fingerprint; /* of the schema */
     guint n_columns;      /* of the widest table */
+    GHashTable *left_out; /* borrowed, as the next one: names of tables that cannot be read */
+    GString *failed;      /* fingerprint of a schema whose tables could not all be read */
 } Dump;
 
 static const char *
@@ -130,12 +132,14 @@ put_literal(GString *out, const QwValue *cell)
 
 /* The schema ---------------------------------------------------------------------------------------------------------- */
 
-/* Two queries read it, with the same columns: @where bounds it. */
+/*
+ * Two queries read it. Columns are those of tables with pages: of a view, or of a virtual table, SQLite cannot always say them.
+ */
 static void
 put_schema_query(GString *out, const Dump *self)
 {
     g_string_append(out, "SELECT m.type, m.name, m.sql, p.name, p.hidden FROM sqlite_schema AS m "
-                         "LEFT JOIN pragma_table_xinfo(m.name) AS p ON m.type='table' "
+                         "LEFT JOIN pragma_table_xinfo(iif(m.type='table' AND m.rootpage>0, m.name, NULL)) AS p "
                          "WHERE m.name='sqlite_sequence' OR (m.sql IS NOT NULL AND m.tbl_name NOT GLOB 'queryd_*' "
                          "AND m.tbl_name NOT GLOB 'sqlite_*'");
     if (self->pattern != NULL) {
@@ -204,7 +208,7 @@ find_tables(Dump *self, GError **error)
         Object *object = self->objects->pdata[i];
 
         is_found = is_found || !object->is_sequence;
-        if (!is_table(object) || object->is_virtual)
+        if (!is_table(object) || object->is_virtual || g_hash_table_contains(self->left_out, object->name))
             continue;
         g_ptr_array_add(self->tables, object);
         self->n_columns = MAX(self->n_columns, object->columns->len);
@@ -228,6 +232,15 @@ put_padding(GString *out, guint n)
         g_string_append(out, ",NULL");
 }
 
+static void
+put_columns(GString *out, const Object *table)
+{
+    for (guint i = 0; i < table->columns->len; i++) {
+        g_string_append_c(out, ',');
+        put_name(out, table->columns->pdata[i]);
+    }
+}
+
 static char *
 create_rows_query(const Dump *self)
 {
@@ -247,10 +260,7 @@ create_rows_query(const Dump *self)
         const Object *table = self->tables->pdata[i];
 
         g_string_append_printf(out, " UNION ALL SELECT %u", ARM_TABLES + i);
-        for (guint j = 0; j < table->columns->len; j++) {
-            g_string_append_c(out, ',');
-            put_name(out, table->columns->pdata[j]);
-        }
+        put_columns(out, table);
         put_padding(out, self->n_columns - table->columns->len);
         g_string_append(out, " FROM ");
         put_name(out, table->name);
@@ -405,32 +415,94 @@ write_rows(const Dump *self, QueryCursor *cursor, bool *ret_fits, GError **error
     return true;
 }
 
-/* One try. */
+/* What is left out ---------------------------------------------------------------------------------------------------- */
+
+/* (transfer full) (nullable): why no statement can read @table, such as a key by the collation of another program. */
+static GError *
+try_table(Dump *self, const Object *table)
+{
+    g_autoptr(GString) text = g_string_new("SELECT 0");
+    g_autoptr(QueryCursor) cursor = NULL;
+    GError *failure = NULL;
+
+    put_columns(text, table);
+    g_string_append(text, " FROM ");
+    put_name(text, table->name);
+    g_string_append(text, " LIMIT 0");
+    cursor = query(self, text->str, &failure);
+    if (cursor != NULL)
+        (void) query_cursor_next(cursor, qctl_session_get_cancellable(self->session), &failure);
+    return failure;
+}
+
+/* Returns: whether there are such tables among those that are to be read; each has been reported */
 static bool
-dump(QctlSession *session, QctlSink *sink, const char *pattern, bool *ret_fits, GError **error)
+leave_out_tables(Dump *self)
+{
+    guint n_before = g_hash_table_size(self->left_out);
+
+    for (guint i = 0; i < self->tables->len; i++) {
+        const Object *table = self->tables->pdata[i];
+        g_autofree char *what = g_strdup_printf("the rows of table '%s' are left out", table->name);
+        g_autoptr(GError) failure = try_table(self, table);
+
+        if (!g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_SYNTAX))
+            continue;
+        (void) qctl_session_report(self->session, g_steal_pointer(&failure), what);
+        g_hash_table_add(self->left_out, g_strdup(table->name));
+    }
+    return g_hash_table_size(self->left_out) > n_before;
+}
+
+/* The rows could not be read. Returns: whether another try can: the schema may have changed, or tables are left out from now on */
+static bool
+can_try_again(Dump *self, const GError *failure)
+{
+    if (!g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_SYNTAX))
+        return false;
+    if (g_string_equal(self->fingerprint, self->failed))
+        return leave_out_tables(self);
+    g_string_assign(self->failed, self->fingerprint->str);
+    return true;
+}
+
+/* One try. Without an error, and with false in @ret_fits, another one follows. */
+static bool
+dump(const Dump *whole, bool *ret_fits, GError **error)
 {
     g_autoptr(GPtrArray) objects = g_ptr_array_new_with_free_func(object_free);
     g_autoptr(GPtrArray) tables = g_ptr_array_new();
     g_autoptr(GString) fingerprint = g_string_new(NULL);
-    Dump self = { session, sink, pattern, objects, tables, fingerprint, 0 };
     g_autoptr(QueryCursor) cursor = NULL;
     g_autofree char *text = NULL;
+    g_autoptr(GError) failure = NULL;
+    Dump self = *whole;
 
+    self.objects = objects;
+    self.tables = tables;
+    self.fingerprint = fingerprint;
     if (!read_schema(&self, error) || !find_tables(&self, error))
         return false;
     text = create_rows_query(&self);
-    cursor = query(&self, text, error);
-    return cursor != NULL && write_rows(&self, cursor, ret_fits, error);
+    cursor = query(&self, text, &failure);
+    if ((cursor != NULL && write_rows(&self, cursor, ret_fits, &failure)) || (!*ret_fits && can_try_again(&self, failure)))
+        return true;
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
 }
 
 static bool
-dump_whole(QctlSession *session, QctlSink *sink, const char *pattern, GError **error)
+dump_whole(QctlSession *session, QctlSink *sink, const char *pattern, bool *ret_is_whole, GError **error)
 {
+    g_autoptr(GHashTable) left_out = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GString) failed = g_string_new(NULL);
+    const Dump self = { .session = session, .sink = sink, .pattern = pattern, .left_out = left_out, .failed = failed };
     bool fits = false;
 
     for (guint i = 0; !fits && i < MAX_TRIES; i++)
-        if (!dump(session, sink, pattern, &fits, error))
+        if (!dump(&self, &fits, error))
             return false;
+    *ret_is_whole = g_hash_table_size(left_out) == 0;
     if (!fits)
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_BUSY, "the schema has changed during each of %u tries", MAX_TRIES);
     return fits && qctl_sink_flush(sink, error);
@@ -438,7 +510,7 @@ dump_whole(QctlSession *session, QctlSink *sink, const char *pattern, GError **e
 
 /* All rows, for as long as it takes, unless the command line bounds it. */
 bool
-qctl_dump(QctlSession *session, QctlSink *sink, const char *pattern, GError **error)
+qctl_dump(QctlSession *session, QctlSink *sink, const char *pattern, bool *ret_is_whole, GError **error)
 {
     QueryConnection *connection = qctl_session_connect(session, error);
     guint timeout_msec = 0;
@@ -452,7 +524,7 @@ qctl_dump(QctlSession *session, QctlSink *sink, const char *pattern, GError **er
     if (timeout_msec == 0)
         query_connection_set_timeout_msec(connection, QUERY_TIMEOUT_NONE);
     query_connection_set_max_rows(connection, 0);
-    ok = dump_whole(session, sink, pattern, error);
+    ok = dump_whole(session, sink, pattern, ret_is_whole, error);
     query_connection_set_timeout_msec(connection, timeout_msec);
     query_connection_set_max_rows(connection, max_rows);
     return ok;

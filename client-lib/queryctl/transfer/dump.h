@@ -12,6 +12,7 @@
  * qctl_dump:
  * @sink: gets the text
  * @pattern: (nullable): a GLOB pattern of tables; without it views, their triggers and user_version are written, too
+ * @ret_is_whole: (out): false: rows of tables that no statement can read are left out, as was reported
  * @error: (nullable): location for an error
  *
  * Writes one transaction: tables and rows, then indexes, triggers and views. One statement reads all rows, so they are of one
@@ -22,4 +23,4 @@
  *
  * Returns: false on error; the text that was written then has no COMMIT
  */
-bool qctl_dump(QctlSession *session, QctlSink *sink, const char *pattern, GError **error);
+bool qctl_dump(QctlSession *session, QctlSink *sink, const char *pattern, bool *ret_is_whole, GError **error);

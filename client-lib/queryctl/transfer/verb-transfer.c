@@ -121,7 +121,7 @@ dump(QctlSession *session, int fd, const char *format, GError **error)
     return settle(fd, failure, error);
 }
 
-static bool export(QctlSession *session, int fd, const char *format, GError **error)
+static bool export(QctlSession *session, int fd, const char *format, bool *ret_is_whole, GError **error)
 {
     const QctlArguments *arguments = qctl_session_get_arguments(session);
     g_autofree char *query = NULL;
@@ -136,12 +136,12 @@ static bool export(QctlSession *session, int fd, const char *format, GError **er
 
 /* To files ------------------------------------------------------------------------------------------------------------ */
 
-/* Writes all of it to @fd. */
-typedef bool (*WriteFunc)(QctlSession *session, int fd, const char *format, GError **error);
+/* Writes all of it to @fd, or, with false in @ret_is_whole, which is true before, what can be read of it. */
+typedef bool (*WriteFunc)(QctlSession *session, int fd, const char *format, bool *ret_is_whole, GError **error);
 
 /* A device, a FIFO: what is there is written to, never replaced. */
 static bool
-write_to_device(QctlSession *session, const char *name, WriteFunc func, const char *format, GError **error)
+write_to_device(QctlSession *session, const char *name, WriteFunc func, const char *format, bool *ret_is_whole, GError **error)
 {
     int fd = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
     bool ok = false;
@@ -151,14 +151,14 @@ write_to_device(QctlSession *session, const char *name, WriteFunc func, const ch
         return false;
     }
 
-    ok = func(session, fd, format, error);
+    ok = func(session, fd, format, ret_is_whole, error);
     (void) close(fd);
     return ok;
 }
 
 /* The file appears under its name only when it is whole and on the disk. */
 static bool
-write_to_file(QctlSession *session, const char *name, WriteFunc func, const char *format, GError **error)
+write_to_file(QctlSession *session, const char *name, WriteFunc func, const char *format, bool *ret_is_whole, GError **error)
 {
     g_autofree char *unfinished = g_strdup_printf("%s.part-XXXXXX", name);
     int fd = g_mkstemp_full(unfinished, O_WRONLY | O_CLOEXEC, 0600);
@@ -169,7 +169,7 @@ write_to_file(QctlSession *session, const char *name, WriteFunc func, const char
         return false;
     }
 
-    ok = func(session, fd, format, error);
+    ok = func(session, fd, format, ret_is_whole, error);
     if (ok && fsync(fd) < 0) {
         qctl_transfer_fail_errno(error, "cannot write", name);
         ok = false;
@@ -219,15 +219,18 @@ write_output(QctlSession *session, WriteFunc func, const char *format)
     const char *name = target != NULL ? target : file;
     g_autoptr(GError) error = NULL;
     struct stat st;
+    bool is_whole = true;
     bool ok = false;
 
     if (name == NULL)
-        ok = func(session, qctl_session_get_output(session), format, &error);
+        ok = func(session, qctl_session_get_output(session), format, &is_whole, &error);
     else if (stat(name, &st) == 0 && !S_ISREG(st.st_mode))
-        ok = write_to_device(session, name, func, format, &error);
+        ok = write_to_device(session, name, func, format, &is_whole, &error);
     else
-        ok = write_to_file(session, name, func, format, &error);
-    return ok ? QCTL_EXIT_OK : qctl_session_report(session, g_steal_pointer(&error), NULL);
+        ok = write_to_file(session, name, func, format, &is_whole, &error);
+    if (!ok)
+        return qctl_session_report(session, g_steal_pointer(&error), NULL);
+    return is_whole ? QCTL_EXIT_OK : QCTL_EXIT_QUERY;
 }
 
 static int
@@ -276,12 +279,12 @@ const QctlVerb qctl_export_verb = {
 /* dump ---------------------------------------------------------------------------------------------------------------- */
 
 static bool
-write_dump(QctlSession *session, int fd, const char *format, GError **error)
+write_dump(QctlSession *session, int fd, const char *format, bool *ret_is_whole, GError **error)
 {
     GPtrArray *words = qctl_session_get_arguments(session)->words;
     g_autoptr(QctlSink) sink = qctl_sink_new(fd, false);
 
-    return qctl_dump(session, sink, words->len > 0 ? words->pdata[0] : NULL, error);
+    return qctl_dump(session, sink, words->len > 0 ? words->pdata[0] : NULL, ret_is_whole, error);
 }
 
 static int
