@@ -86,10 +86,8 @@ query_check(QdCall *call, sqlite3 *db, gboolean quick)
 static int
 check_database(QdCall *call, sqlite3 *db)
 {
-    int r;
+    int r = query_check(call, db, call->options.quick);
 
-    (void) qd_integrity_ignore_checks(db); /* what breaks one is no damage */
-    r = query_check(call, db, call->options.quick);
     return (r & 0xff) == SQLITE_ERROR && !call->options.quick ? query_check(call, db, TRUE) : r;
 }
 

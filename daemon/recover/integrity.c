@@ -79,12 +79,6 @@ judge_row(sqlite3 *db, const char *message)
     return failure != 0 || is_corrupt(meant) ? failure : meant;
 }
 
-int
-qd_integrity_ignore_checks(sqlite3 *db)
-{
-    return sqlite3_exec(db, "PRAGMA ignore_check_constraints=1", NULL, NULL, NULL);
-}
-
 static int
 compare_bytes(void *data, int n_left, const void *left, int n_right, const void *right)
 {
@@ -105,7 +99,7 @@ static int
 run_check(sqlite3 *db, const char *sql, QdIntegrityFunc func, gpointer data)
 {
     sqlite3_stmt *stmt = NULL;
-    int r = sqlite3_exec(db, "PRAGMA mmap_size=0", NULL, NULL, NULL);
+    int r = sqlite3_exec(db, "PRAGMA mmap_size=0; PRAGMA ignore_check_constraints=1", NULL, NULL, NULL);
 
     if (r == SQLITE_OK)
         r = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -213,7 +207,6 @@ qd_integrity_run(QdIntegrity *self, QdConnection *connection, gboolean quick, gb
     char *table;
     int r = SQLITE_OK;
 
-    (void) qd_integrity_ignore_checks(db); /* what breaks one is no damage */
     sqlite3_progress_handler(db, PROGRESS_OPS, on_progress, &watch);
     while (r != SQLITE_INTERRUPT && (table = find_table(self, db, &r)) != NULL) {
         r = on_progress(&watch) ? SQLITE_INTERRUPT : check_table(self, db, table, quick);

@@ -38,7 +38,7 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
  * @func: called with each row of the check
  *
  * From now on @db maps no page of the database. A page that the disk refuses is an error to a reader, but a SIGBUS to a process
- * that has mapped it.
+ * that has mapped it. Nor does it compute CHECK constraints: a row that breaks one is no damage.
  *
  * Returns: SQLite's code: SQLITE_DONE; damage that ended the check; or why a page could not be read, such as no memory or a
  * refusing disk. In the last case its findings are worth nothing
@@ -46,6 +46,3 @@ typedef void (*QdIntegrityFunc)(const char *message, gpointer data);
 int qd_integrity_query(sqlite3 *db, const char *table, gboolean quick, QdIntegrityFunc func, gpointer data);
 /* Whether a message of SQLite's check is about damage, not only of a row that breaks a constraint. */
 gboolean qd_integrity_is_damage(const char *message);
-
-/* From now on checks on @db compute no CHECK constraint. Returns: SQLite's code */
-int qd_integrity_ignore_checks(sqlite3 *db);

@@ -123,6 +123,9 @@ def test_rows_that_break_a_constraint_are_no_damage(bus, tmp_path):
     for quick in (True, False):
         assert bus.check(quick) == (True, [])
     assert bus.run(bus.queryctl, "check").returncode == 0
+    assert bus.query("PRAGMA integrity_check(t)") == [("NULL value in t.b",)]
+    run = bus.run(bus.queryctl, "shell", input="BEGIN; PRAGMA quick_check(t); ROLLBACK;\n")
+    assert "NULL value in t.b\nCHECK constraint failed in t\n" in run.stdout
 
 
 def test_damage_beside_rows_that_break_a_constraint(bus, tmp_path):
