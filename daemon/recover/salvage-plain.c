@@ -2,7 +2,8 @@
 /*
  * Tables whose definition cannot be made: it calls a function, or names a collation, that is not ours. Such a table is made without
  * CHECK constraints, and generated columns that are stored become ordinary ones, so that its rows can be kept. Columns that are
- * computed where they are read have no values to keep; SQLite does not tell their expressions.
+ * computed where they are read have no values to keep; SQLite does not tell their expressions. Where the definition cannot even be
+ * read, the table has as many columns as its rows.
  *
  * What the columns are says SQLite, which takes a definition from a schema as it stands: functions are looked up by statements
  * only.
@@ -190,15 +191,53 @@ format(QdSalvage *self, const QdSalvageEntry *entry)
     return sql;
 }
 
+static gboolean
+note_width(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error)
+{
+    g_autoptr(GArray) fields = g_array_new(FALSE, FALSE, sizeof(QdField));
+    guint *n_columns = data;
+
+    *ret_good = qd_record_parse(row->data, row->n_bytes, fields);
+    if (*ret_good)
+        *n_columns = MAX(*n_columns, fields->len);
+    return TRUE;
+}
+
+/* (transfer full) (nullable): of a definition that SQLite cannot read, by its rows; NULL without an error: it has none with rowids
+ */
+static char *
+format_by_rows(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
+{
+    g_autoptr(QdTreeScan) trial = qd_tree_scan_new(self->file, qd_limits_get(self->options->limits, QD_LIMIT_VALUE_BYTES));
+    g_autoptr(GString) columns = g_string_new(NULL);
+    char *start = sqlite3_mprintf("CREATE TABLE \"%w\"(", entry->name);
+    QdTreeResult result;
+    guint n_columns = 0;
+    char *sql = NULL;
+
+    qd_tree_result_init(&result);
+    if (qd_tree_scan_run(trial, entry->root, TRUE, &result, note_width, &n_columns, error) && n_columns > 0) {
+        for (guint i = 1; i <= n_columns; i++)
+            g_string_append_printf(columns, "%sc%u", i > 1 ? ", " : "", i);
+        sql = g_strconcat(start, columns->str, ")", NULL);
+        qd_salvage_report_note(self->report, "the columns of table '%s' are not known, they are c1 to c%u", entry->name, n_columns);
+    }
+    qd_tree_result_clear(&result);
+    sqlite3_free(start);
+    return sql;
+}
+
 gboolean
 qd_salvage_make_plain(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
-    g_autofree char *sql = format(self, entry);
+    g_autofree char *known = format(self, entry);
+    g_autofree char *found = known == NULL ? format_by_rows(self, entry, error) : NULL;
+    const char *sql = known != NULL ? known : found;
     char *drop = sqlite3_mprintf("DROP TABLE IF EXISTS \"%w\"", entry->name);
     gboolean ok = sql != NULL && qd_connection_execute(self->connection, drop, error);
 
     sqlite3_free(drop);
-    if (sql == NULL)
+    if (sql == NULL && *error == NULL)
         qd_error_set(error, QW_ERROR_CORRUPT, "its definition cannot be read");
     return ok && qd_connection_execute(self->connection, sql, error);
 }
