@@ -72,7 +72,7 @@ measure_token(const char *text)
     return (gsize) MAX(end - text, 1);
 }
 
-/* plain(SQL): each COLLATE names BINARY. */
+/* queryd_plain(SQL): each COLLATE names BINARY. */
 static void
 function_plain(sqlite3_context *context, int n_args, sqlite3_value **args)
 {
@@ -110,10 +110,11 @@ edit_definitions(QdConnection *connection, const char *sql, GError **error)
 static gboolean
 forget_collations(QdConnection *connection, GError **error)
 {
-    (void) sqlite3_create_function(qd_connection_get_db(connection), "plain", 1, SQLITE_UTF8, NULL, function_plain, NULL, NULL);
+    (void) sqlite3_create_function(qd_connection_get_db(connection), "queryd_plain", 1, SQLITE_UTF8, NULL, function_plain, NULL,
+                                   NULL);
     return edit_definitions(connection,
                             "CREATE TEMP TABLE kept AS SELECT type, name, sql FROM main.sqlite_schema WHERE " TABLES
-                            "; UPDATE main.sqlite_schema SET sql = plain(sql) WHERE " TABLES,
+                            "; UPDATE main.sqlite_schema SET sql = queryd_plain(sql) WHERE " TABLES,
                             error);
 }
 
