@@ -23,6 +23,13 @@ is_cheap(const QdColumn *column)
             (column->sql.kind == QD_SQL_COALESCE || column->sql.kind == QD_SQL_COLUMN || qd_sql_is_node(&column->sql)));
 }
 
+/* Whether it has ids only: of a quad. Another may have a term without one, which is in no range of integers. */
+static gboolean
+is_stored(const QdSql *sql)
+{
+    return qd_sql_is_node(sql) || sql->kind == QD_SQL_PREDICATE;
+}
+
 /* They are equal, or @a is unbound: as a range, which an index can serve. Ids are integers, and a term that has none is a blob.
  * An unbound one is compared with all, so the index is not praised where that may be usual. */
 static QdSql
@@ -103,7 +110,7 @@ qd_relation_match(QdGenerator *self, const QdRelation *left, const QdRelation *r
             continue;
         /* unary +: no transitive equalities, which cost 0.7 s to compile 24 tables; the right follows the left anyway */
         condition = qd_sql_equate(self->arena, qd_column_intern(self, b), "=+", qd_column_intern(self, a));
-        if (!a->certain && is_cheap(a) && b->certain)
+        if (!a->certain && is_cheap(a) && b->certain && is_stored(&b->sql))
             condition = match_open_subject(self, target, a, b) ? QD_SQL_NONE : write_open_match(self, a, b);
         else if (!a->certain || !b->certain)
             condition = write_or_unbound(self, condition, a, b);

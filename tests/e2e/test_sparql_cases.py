@@ -42,6 +42,8 @@ QUERIES = [
     ("aggregates-of-constants", ":a :p 1 . :b :p 2 . :b :p 3",
      "SELECT (SUM(5) AS ?s) (SUM('A') AS ?e) (MAX('q') AS ?m) (AVG(4.5) AS ?v) (COUNT(*) AS ?n) { ?z :p ?y . ?z :p ?x }",
      [{"s": "25", "m": "q", "v": "4.5", "n": "5"}]),
+    ("term-without-an-id-after-an-optional", ":c :r :x",
+     "SELECT ?n { ?X :r ?z OPTIONAL { ?x :p+ ?X . ?n :r :c } VALUES ?n { :unknown } }", [{"n": "http://example.org/unknown"}]),
     ("sum-of-a-constant", ":a :p 1 . :b :p 2 . :b :p 3", "SELECT (SUM(5) AS ?s) { ?z :p ?y . ?z :p ?y }", [{"s": "15"}]),
     ("sum-of-a-string", ":a :p 1 . :b :p 2 . :b :p 3", "SELECT (SUM('A') AS ?s) { ?z :p ?y . ?z :p ?y }", [{}]),
     ("exists-of-an-optional-alone", ":x :broader :y . :k :broader :m . :k2 :part :k",
