@@ -248,7 +248,7 @@ def check_time(solutions):
     return solutions
 
 
-def fast_match_triple(triple, graph, solution):
+def fast_match_triple(triple, graph, solution, outer):
     """As match_triple(), from what @solution binds. A variable is no node that the graph has not."""
     subject, predicate, object_ = triple
     check_time(())
@@ -257,8 +257,11 @@ def fast_match_triple(triple, graph, solution):
         found = graph.find(wanted)
     else:
         ends = [evaluator.resolve(part, solution) for part in (subject, object_)]
-        if any(evaluator.is_variable(part) and end is not None and end not in graph.nodes
-               for part, end in zip((subject, object_), ends)):
+        apart = [part for part, end in zip((subject, object_), ends)
+                 if evaluator.is_variable(part) and end is not None and end not in graph.nodes]
+        if any(part in outer for part in apart):
+            raise Undetermined()
+        if apart:
             return
         found = [(start, None, end) for start, end in PATHS(predicate, graph, *ends)]
     for binding in found:
