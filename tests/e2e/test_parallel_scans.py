@@ -103,7 +103,7 @@ def test_each_scan_is_one_state(world):
         before = n_helped(world)
         writer.start()
         try:
-            for _ in range(200):
+            for _ in range(2000):  # until a thread helps: on a busy machine none may be free for long
                 n_before = len(n_updates)
                 for _ in range(n_allowed, n_before + 3):  # no more at once: the log may grow too large while a slow scan reads
                     may_update.release()

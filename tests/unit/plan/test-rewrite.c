@@ -139,8 +139,8 @@ test_groups_and_minus_are_looked_up(void)
 {
     check("?x :few ?y FILTER NOT EXISTS { SELECT ?y (COUNT(*) AS ?n) { ?z :p+ ?y . ?v :p ?y } GROUP BY ?y }", "GROUP BY", FALSE);
     check("?x :few ?y FILTER NOT EXISTS { SELECT ?y (COUNT(*) AS ?x) { ?z :p+ ?y . ?v :p ?y } GROUP BY ?y }", "GROUP BY", TRUE);
-    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z }", "BETWEEN", FALSE);
-    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z . ?v :p ?y }", "BETWEEN", TRUE);
+    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z }", "=+q1.o OR q1.o IS NULL", FALSE);
+    check("?x :few ?y OPTIONAL { ?y :q ?z } MINUS { ?v :p+ ?z . ?v :p ?y }", "=+q1.o OR q1.o IS NULL", TRUE);
 }
 
 static void
@@ -164,7 +164,7 @@ test_ends_are_tested_first(void)
     check("?x :p+ ?y MINUS { ?x :q ?z . ?z :q ?y }", "queryd_closure(c", FALSE);
     check("?x :p+ ?y . ?v :few ?y MINUS { ?x :q ?z . ?z :q ?w }", "queryd_closure(c", FALSE);
     /* a count is never unbound */
-    check("{ SELECT ?y (COUNT(*) AS ?n) { ?y :p+ ?z . ?z :p+ ?v } GROUP BY ?y } FILTER NOT EXISTS { ?n :p+ ?w }", "BETWEEN", FALSE);
+    check("{ SELECT ?y (COUNT(*) AS ?n) { ?y :p+ ?z . ?z :p+ ?v } GROUP BY ?y } FILTER NOT EXISTS { ?n :p+ ?w }", " OR ", FALSE);
 }
 
 static void
