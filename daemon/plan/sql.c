@@ -250,7 +250,7 @@ qd_sql_equate(QdArena *arena, QdSql a, const char *operator, QdSql b)
 {
     QdSql made = concat(arena, (const QdSql[]){ a, qd_sql_text(operator), b }, 3);
 
-    note_lookup(arena, &made, &a, &b, *operator== '=' ? 1 : 0);
+    note_lookup(arena, &made, &a, &b, 1);
     return made;
 }
 

@@ -50,7 +50,7 @@ typedef struct QdSql {
 typedef struct QdSqlLookup {
     guint table;
     QdSql column;
-    QdSql *values; /* of which it is to have one; none: they are not known one by one */
+    QdSql *values; /* of a predicate: it is to have one of these */
     guint n_values;
     QdSql apart; /* of a graph: the same condition, which does not lead to the index of named graphs; none: it leads to none */
 } QdSqlLookup;
@@ -84,7 +84,7 @@ QdSql qd_sql_fill(QdArena *arena, const char *template, const QdSql *parts, guin
 /* EXISTS(WITH RECURSIVE @with @select); @with: may be none. */
 QdSql qd_sql_exists(QdArena *arena, QdSql with, QdSql select);
 
-/* @a @operator @b, where the operator is "=", "=+" or " IN ": an index can look up @a. */
+/* @a @operator @b, where the operator is "=" or "=+": an index can look up @a. */
 QdSql qd_sql_equate(QdArena *arena, QdSql a, const char *operator, QdSql b);
 /* @a is one of @values, one at least: an index can look up @a. */
 QdSql qd_sql_is_among(QdArena *arena, QdSql a, const QdSql *values, guint n_values);

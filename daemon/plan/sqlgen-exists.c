@@ -23,26 +23,13 @@ qd_outer_find(QdGenerator *self, const QdOuter *outer, guint variable)
     return NULL;
 }
 
-const QdColumn *
-qd_outer_find_replaced(QdGenerator *self, guint variable)
-{
-    const QdOuter *outer = self->outer;
-
-    while (outer != NULL && !qd_variable_set_has(&outer->replaced, variable)) {
-        if (qd_relation_find(outer->relation, variable) != NULL)
-            return NULL; /* a group between binds it */
-        outer = outer->next;
-    }
-    return qd_outer_find(self, outer, variable);
-}
-
-/* The outer column of a variable that is open; NULL: it is not. */
+/* @is_open: the outer column of an open variable, else of a replaced one. NULL: it is none, or a group between binds it. */
 static const QdColumn *
-find_open(QdGenerator *self, guint variable)
+find_marked(QdGenerator *self, guint variable, gboolean is_open)
 {
     const QdOuter *outer = self->outer;
 
-    while (outer != NULL && !qd_variable_set_has(&outer->open, variable)) {
+    while (outer != NULL && !qd_variable_set_has(is_open ? &outer->open : &outer->replaced, variable)) {
         if (qd_relation_find(outer->relation, variable) != NULL)
             return NULL;
         outer = outer->next;
@@ -50,12 +37,18 @@ find_open(QdGenerator *self, guint variable)
     return qd_outer_find(self, outer, variable);
 }
 
+const QdColumn *
+qd_outer_find_replaced(QdGenerator *self, guint variable)
+{
+    return find_marked(self, variable, FALSE);
+}
+
 void
 qd_outer_close(QdGenerator *self, QdRelation *relation)
 {
     for (guint i = 0; self->outer != NULL && i < relation->n_columns; i++) {
         QdColumn *column = &relation->columns[i];
-        const QdColumn *outside = find_open(self, column->variable);
+        const QdColumn *outside = find_marked(self, column->variable, TRUE);
 
         if (outside == NULL)
             continue;

@@ -304,19 +304,19 @@ static QdSql
 make_membership(QdGenerator *self, const QdExpression *expression, const QdRelation *relation)
 {
     QdColumn value = qd_expression_make_value(self, expression->children[0], relation);
-    g_auto(QdSqlBuilder) list = qd_sql_builder_new(self->arena);
-    QdSql group;
+    guint n = expression->n_children - 1;
+    QdSql *list = qd_arena_array0(self->arena, QdSql, n);
 
-    if (!value.interned || expression->n_children == 1)
+    if (!value.interned || n == 0)
         return QD_SQL_NONE;
-    for (guint i = 1; i < expression->n_children; i++) {
-        if (!is_iri(expression->children[i]))
+    for (guint i = 0; i < n; i++) {
+        if (!is_iri(expression->children[i + 1]))
             return QD_SQL_NONE;
-        qd_sql_append_after(&list, ",", qd_generator_put_term(self, expression->children[i]->term));
+        list[i] = qd_generator_put_term(self, expression->children[i + 1]->term);
     }
-    group = qd_sql_make(self->arena, "(@)", qd_sql_finish(&list));
-    return expression->op == QD_EXPRESSION_IN ? qd_sql_equate(self->arena, value.sql, " IN ", group)
-                                              : qd_sql_make(self->arena, "@ NOT IN @", value.sql, group);
+    return expression->op == QD_EXPRESSION_IN
+               ? qd_sql_is_among(self->arena, value.sql, list, n)
+               : qd_sql_make(self->arena, "@ NOT IN (@)", value.sql, qd_sql_list(self->arena, list, n));
 }
 
 static QdSql

@@ -378,8 +378,7 @@ begin_union_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra **o
         if (left->columns[i].certain && qd_algebra_binds(order[index], left->columns[i].variable))
             qd_variable_set_add(&sure, self->arena, left->columns[i].variable);
     }
-    seeds = !qd_variable_set_is_empty(&sure) ? qd_generate_seeds_of(self, order, index, &sure, order[index], QD_NO_SEEDS_MAX)
-                                             : NULL;
+    seeds = !qd_variable_set_is_empty(&sure) ? qd_generate_seeds_of(self, order, index, &sure, order[index], QD_SEEDS_MAX) : NULL;
     return seeds != NULL ? qd_relation_seal(self, qd_generate_union_of(self, seeds, order[index], NULL), QD_SEAL_MATERIALIZED)
                          : NULL;
 }

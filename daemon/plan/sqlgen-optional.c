@@ -361,7 +361,7 @@ left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     }
     if (qd_variable_set_is_empty(&sure) || count_before(self, before) < LARGE_ROWS)
         return NULL;
-    seeds = qd_generate_seeds_of(self, before->parts, before->n_parts, &sure, node->children[1], QD_NO_SEEDS_MAX);
+    seeds = qd_generate_seeds_of(self, before->parts, before->n_parts, &sure, node->children[1], QD_SEEDS_MAX);
     if (seeds == NULL)
         return NULL;
     bare->n_expressions = 0;

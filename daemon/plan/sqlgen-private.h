@@ -318,10 +318,10 @@ QdRelation *qd_generate_union_by_row(QdGenerator *self, const QdRelation *left, 
 /* sqlgen-seeds.c */
 /*
  * Values of one of @variables or several, each combination once: all that the join of @parts has. There may be more, since a path
- * takes its ends from the links that begin or end it. NULL: nothing is known of them, or there are more than @n_max, or too many.
- * Or @pattern would have too many solutions that begin from them.
+ * takes its ends from the links that begin or end it. NULL: nothing is known of them, or there are more than @n_max. Or @pattern
+ * would have too many solutions that begin from them.
  */
-#define QD_NO_SEEDS_MAX 1e300
+#define QD_SEEDS_MAX 50000 /* at most */
 QdRelation *qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_parts, const QdVariableSet *variables,
                                  const QdAlgebra *pattern, double n_max);
 /*

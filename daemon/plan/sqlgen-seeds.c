@@ -7,7 +7,6 @@
 
 #define COUNTED_LEFT_MIN 2000 /* solutions for which a path is counted by itself rather than from each */
 #define GAIN_MIN 1000.0       /* solutions of a pattern that is worth it */
-#define DOMAIN_MAX 50000      /* values to begin from */
 #define SEEDED_MAX 1e7        /* solutions that begin from them */
 #define PATH_LEVELS_MAX 2     /* of paths of which one gives another the values */
 #define LEFT_GAIN 10          /* a left that has so many times less solutions than a part has values is kept */
@@ -227,7 +226,7 @@ static const QdAlgebra *
 find_domain(QdGenerator *self, const Parts *parts, guint variable, const QdAlgebra *without)
 {
     const QdAlgebra *found = NULL;
-    double least = DOMAIN_MAX;
+    double least = QD_SEEDS_MAX;
 
     for (guint i = 0; i < parts->n; i++) {
         const QdAlgebra *domain = parts->nodes[i] != without ? find_domain_in(self, parts, parts->nodes[i], variable) : NULL;
@@ -280,7 +279,7 @@ qd_generate_seeds_of(QdGenerator *self, const QdAlgebra *const *parts, guint n_p
 {
     const Parts join = { parts, n_parts, PATH_LEVELS_MAX };
     const QdAlgebra *found = NULL;
-    double least = MIN(n_max, DOMAIN_MAX);
+    double least = n_max;
 
     QD_VARIABLE_SET_FOREACH(variables, variable)
     {
@@ -325,7 +324,7 @@ qd_generate_seeds(QdGenerator *self, QdRelation *left, const QdAlgebra **order, 
     if (qd_variable_set_is_empty(&bound))
         return left;
     self->seeded.values = qd_generate_seeds_of(self, order, index, &bound, pattern,
-                                               may_keep ? MAX(1, n_left) * LEFT_GAIN : QD_NO_SEEDS_MAX);
+                                               may_keep ? CLAMP(n_left * LEFT_GAIN, LEFT_GAIN, QD_SEEDS_MAX) : QD_SEEDS_MAX);
     if (self->seeded.values == NULL && may_keep) {
         left = qd_relation_seal(self, left, QD_SEAL_MATERIALIZED);
         self->seeded.values = take_values(self, left, pattern, &bound);
