@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The service as systemd runs it: activation, READY, watchdog, restart, stop, idle exit. Sandbox: test_sandbox.py."""
+import itertools
 import os
 import random
 import re
@@ -355,11 +356,12 @@ def test_named_store(session):
 
 APPLICATION = "org.example.Music"
 OWN_UNIT = f"queryd@app.{APPLICATION}.service"
+INSTANCES = itertools.count(1)
 
 
 def in_scope(*command):
-    """As a program of a Flatpak application: in the scope that Flatpak asks systemd for."""
-    unit = f"app-flatpak-{APPLICATION}-{os.getpid()}.scope"
+    """As a program of a Flatpak application: in the scope that Flatpak asks systemd for, with an instance's own number."""
+    unit = f"app-flatpak-{APPLICATION}-{next(INSTANCES)}.scope"  # systemd may still know the scope before: it refuses that name
     scope = ("systemd-run", "--user", "--scope", "--quiet", "--collect", f"--unit={unit}", *command)
     path = [f"--setenv={name}={os.environ[name]}" for name in ("PATH", "LD_LIBRARY_PATH")]
     # only a process of the session's manager can be moved into a scope of it
