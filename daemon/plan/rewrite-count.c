@@ -53,9 +53,8 @@ qd_rewrite_count_bound(QdGenerator *self, const QdAlgebra *node)
     return rewritten != NULL ? rewritten : node;
 }
 
-/* Whether all that @group makes is how many solutions it has. */
-static gboolean
-counts_all(const QdAlgebra *group)
+gboolean
+qd_rewrite_counts_solutions(const QdAlgebra *group)
 {
     for (guint i = 0; i < group->n_bindings; i++) {
         const QdExpression *expression = group->bindings[i].expression;
@@ -129,7 +128,8 @@ qd_rewrite_count(QdGenerator *self, const QdAlgebra *node)
 
     /* from a few values the pairs are few */
     if (join == self->seeded.node || node->n_variables == 0 || join->kind != QD_ALGEBRA_JOIN ||
-        !qd_algebra_consists_of_links(join) || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !counts_all(node))
+        !qd_algebra_consists_of_links(join) || self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE ||
+        !qd_rewrite_counts_solutions(node))
         return node;
     for (guint i = 0; i < join->n_children; i++) {
         if (join->children[i]->kind == QD_ALGEBRA_PATH && find_joint(self, join, i, node) != G_MAXUINT)

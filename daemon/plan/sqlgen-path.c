@@ -503,18 +503,11 @@ qd_path_find_counted_end(QdGenerator *self, const QdAlgebra *group, int *ret_end
 {
     const QdTriple *triple = group->children[0]->triple;
 
-    if (group->children[0]->kind != QD_ALGEBRA_PATH || group->n_bindings == 0 || group->n_variables > 1 ||
+    if (group->children[0]->kind != QD_ALGEBRA_PATH || !qd_rewrite_counts_solutions(group) || group->n_variables > 1 ||
         triple->s.kind != QD_NODE_VARIABLE || triple->o.kind != QD_NODE_VARIABLE || is_circle(triple) ||
         constant_end(self, &triple->s).text != NULL || constant_end(self, &triple->o).text != NULL ||
         (triple->path->kind != QD_PATH_ZERO_OR_MORE && triple->path->kind != QD_PATH_ONE_OR_MORE))
         return FALSE;
-    for (guint i = 0; i < group->n_bindings; i++) {
-        const QdExpression *expression = group->bindings[i].expression;
-
-        if (expression->kind != QD_EXPRESSION_KIND_AGGREGATE || expression->aggregate != QD_AGGREGATE_COUNT ||
-            expression->n_children > 0 || expression->distinct)
-            return FALSE;
-    }
     *ret_end = group->n_variables == 0 ? 0 : group->variables[0] == triple->s.variable ? 1 : -1;
     return group->n_variables == 0 || group->variables[0] == triple->s.variable || group->variables[0] == triple->o.variable;
 }

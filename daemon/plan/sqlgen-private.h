@@ -386,6 +386,9 @@ const QdAlgebra *qd_rewrite_count_bound(QdGenerator *self, const QdAlgebra *node
  */
 const QdAlgebra *qd_rewrite_count(QdGenerator *self, const QdAlgebra *node);
 
+/* Whether all that @group makes is how many solutions it has. */
+gboolean qd_rewrite_counts_solutions(const QdAlgebra *group);
+
 /* Whether @node, a subselect, has such a group. */
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
