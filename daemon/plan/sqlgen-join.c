@@ -471,7 +471,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
             const QdBefore before = { order, i, n_before, looked_at[i], n_rows / n_before };
             QdSample *outer = given == NULL && n_before >= SAMPLED_LEFT_MIN ? qd_sample_enter(self, order, i) : NULL;
 
-            joined = qd_generate_following(self, joined != NULL ? joined : qd_relation_new(self), order[i], &before, bound);
+            joined = qd_generate_following(self, joined != NULL ? joined : qd_generate_unit(self), order[i], &before, bound);
             qd_sample_leave(self, outer);
             continue;
         }
@@ -505,7 +505,7 @@ qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebra *const *ch
         else
             joined = joined == given ? qd_relation_join(self, joined, next) : qd_relation_join_to(self, joined, next);
     }
-    return joined != NULL ? joined : qd_relation_new(self);
+    return joined != NULL ? joined : qd_generate_unit(self);
 }
 
 QdRelation *

@@ -350,10 +350,12 @@ left_join_large(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
     QdVariableSet sure = { 0 };
     QdRelation *seeds;
 
-    if (self->graph.kind == QD_NODE_VARIABLE || left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
+    if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         return NULL;
     QD_VARIABLE_SET_FOREACH(taken, variable)
     {
+        if (self->graph.kind == QD_NODE_VARIABLE && variable == self->graph.variable)
+            continue; /* that of the seeds */
         if (!qd_algebra_binds(node->children[1], variable))
             return NULL;
         if (qd_relation_find(left, variable)->certain)

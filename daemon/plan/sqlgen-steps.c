@@ -277,8 +277,8 @@ qd_generate_by_parts(QdGenerator *self, const QdAlgebra *node, const QdVariableS
     g_autoptr(GPtrArray) parts = NULL;
     QdRelation *seeds;
 
-    /* inside an EXISTS a pattern is looked up for each solution around it; in GRAPH ?g there are those of each graph */
-    if (self->outer != NULL || self->graph.kind == QD_NODE_VARIABLE || !has_path(self, node) || qd_algebra_is_volatile(node))
+    /* inside an EXISTS a pattern is looked up for each solution around it */
+    if (self->outer != NULL || !has_path(self, node) || qd_algebra_is_volatile(node))
         return NULL;
     parts = g_ptr_array_new();
     qd_parts_add(self, node, parts);

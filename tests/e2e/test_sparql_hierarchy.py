@@ -71,11 +71,6 @@ PLACES = {
 }
 N_SIBLINGS = ("?c rdfs:subClassOf* ?a { SELECT ?c (COUNT(DISTINCT ?e) AS ?k) "
               "{ ?c rdfs:subClassOf+ ?b . ?d rdfs:subClassOf ?b . ?e rdfs:subClassOf ?b } GROUP BY ?c }")
-# What an EXISTS leaves is not asked before other parts in each graph: docs/sparql-plans.md.
-LATE_IN_EACH = (
-    "?c rdfs:subClassOf+ ?a { ?b rdfs:subClassOf+ ?a } UNION { ?a rdfs:subClassOf+ ?d } FILTER EXISTS { ?a :none ?m }",
-    "FILTER EXISTS { ?a :kind :k400 } " + N_SIBLINGS,
-)
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -154,7 +149,8 @@ def n_alias_pairs(made):
     ("?c rdfs:subClassOf+ ?a { ?a rdfs:label ?l } UNION { ?a :alias ?b . ?b rdfs:subClassOf+ :none } "
      "{ ?c :none+ ?d } UNION { ?c :alias ?e }",
      n_pairs_of_aliased),
-    (LATE_IN_EACH[0], lambda made: 0),
+    ("?c rdfs:subClassOf+ ?a { ?b rdfs:subClassOf+ ?a } UNION { ?a rdfs:subClassOf+ ?d } FILTER EXISTS { ?a :none ?m }",
+     lambda made: 0),
     ("?c rdfs:subClassOf+ ?a OPTIONAL { ?b rdfs:subClassOf+ ?a } { SELECT ?c (COUNT(*) AS ?k) { ?c :none+ ?x } GROUP BY ?c }",
      lambda made: 0),
     ("?c rdfs:subClassOf ?a . ?a rdfs:subClassOf* ?d OPTIONAL { ?a :none ?m . ?b rdfs:subClassOf* ?a }",
@@ -168,14 +164,12 @@ def n_alias_pairs(made):
      "{ ?c a :Class . ?c rdfs:subClassOf+/:alias ?c } UNION { ?c rdfs:subClassOf+/:alias :none }",
      lambda made: sum(number in made.above[alias] and sum(parent % 4 > 0 for parent in made.parents[alias])
                       for number, alias in made.aliases.items())),
-    (LATE_IN_EACH[1], lambda made: made.n_below_of(400) + 1),
+    ("FILTER EXISTS { ?a :kind :k400 } " + N_SIBLINGS, lambda made: made.n_below_of(400) + 1),
     ("?a :kind :common { SELECT DISTINCT ?c ?b { ?c rdfs:subClassOf ?b . ?a :alias ?c } } ?d :kind :common . ?c rdfs:label ?d",
      lambda made: 0),
     ("?a :kind :k400 . " + N_SIBLINGS, lambda made: made.n_below_of(400) + 1),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
-    if pattern in LATE_IN_EACH and hierarchy.place.startswith("GRAPH ?"):
-        pytest.skip("slow by docs/sparql-plans.md")
     assert hierarchy.count(pattern) == expected(hierarchy)
 
 
