@@ -234,7 +234,8 @@ make_order(const Join *join, const Order *from)
     self.known.is_careful = join->before.is_careful;
     if (from == NULL) {
         if (join->is_sampled)
-            self.sample = join->is_first ? qd_sample_new(generator) : qd_sample_copy(generator->samples->context);
+            self.sample = join->is_first ? qd_sample_new(generator)
+                                         : qd_sample_copy_known(generator->samples->context, &join->before.possible);
         return self;
     }
     if (join->n > 0) {

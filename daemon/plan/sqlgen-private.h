@@ -488,6 +488,8 @@ QdSamples *qd_samples_free(QdSamples *self);
 guint qd_samples_get_n_lists(const QdGenerator *generator);
 QdSample *qd_sample_new(QdGenerator *self);
 QdSample *qd_sample_copy(const QdSample *self);
+/* A copy of @self in which no variables but those @known are bound. */
+QdSample *qd_sample_copy_known(const QdSample *self, const QdVariableSet *known);
 QdSample *qd_sample_free(QdSample *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdSample, qd_sample_free)
 /* Solutions of a part for each of the sample's. */
