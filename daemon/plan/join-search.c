@@ -95,7 +95,7 @@ typedef struct Order {
     QdSample *sample;
     guint64 set;   /* all so far, by their indexes; with `counts` */
     double n_rows; /* of these */
-    double cost;   /* the sum of that after each part, and of what was looked at and is none */
+    double cost;   /* of that after each part the sum, without the last, which all orders have; and of what was looked at in vain */
 } Order;
 
 /* Whether @node is a path from a constant, of which statistics tell nothing. */
@@ -214,7 +214,8 @@ take(const Join *join, Order *self, guint first, guint index, double n_rows)
     self->looked_at[first] = chosen.is_known ? chosen.sampled.n_looked_at : UNKNOWN_WORK;
     self->rows[first] = correct(join, self, self->rows[first]);
     self->n_rows *= self->rows[first];
-    self->cost += self->n_rows;
+    if (first + 1 < join->n)
+        self->cost += self->n_rows;
 }
 
 /* An order without parts, or a copy of @from (nullable). Its sample is freed by the caller. */
@@ -391,7 +392,7 @@ search(QdGenerator *self, const QdAlgebra **children, guint n, const QdJoinKnown
         found->children[i] = children[i];
         found->order[i] = best.items[i].node;
     }
-    found->result = (QdJoinResult){ best.rows, best.looked_at, best.cost };
+    found->result = (QdJoinResult){ best.rows, best.looked_at, best.cost + (n > 0 ? best.n_rows : 0) };
     return found;
 }
 

@@ -170,6 +170,9 @@ def n_alias_pairs(made):
     ("?a :kind :common { SELECT DISTINCT ?c ?b { ?c rdfs:subClassOf ?b . ?a :alias ?c } } ?d :kind :common . ?c rdfs:label ?d",
      lambda made: 0),
     ("?a :kind :k400 . " + N_SIBLINGS, lambda made: made.n_below_of(400) + 1),
+    ("?c rdfs:subClassOf/(^rdfs:subClassOf)+ ?d . ?b rdfs:subClassOf? ?c { ?e (^rdfs:subClassOf)+ ?b } UNION { ?b :none ?x } "
+     "?d ^rdfs:subClassOf* ?y . ?y (rdfs:subClassOf|^:none)* ?z FILTER NOT EXISTS { ?d rdfs:subClassOf/rdfs:subClassOf? ?w }",
+     lambda made: 0),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
     assert hierarchy.count(pattern) == expected(hierarchy)
