@@ -41,25 +41,19 @@ typedef struct QdSql {
     guint n_bytes;
     guint depth : 24; /* about how many entries of SQLite's parser stack, which has 100, it takes */
     QdSqlKind kind : 8;
-    const struct QdSqlLookup *lookup;            /* of a condition that looks up the predicate of stored quads; else NULL */
-    const struct QdSqlGraphLookup *graph_lookup; /* of a condition that looks up their graph; else NULL */
-    const QdTableSet *tables;                    /* whose columns it names; NULL: none, as the next */
-    const QdTableSet *sought;                    /* of stored quads whose subject or object it looks up */
+    const struct QdSqlLookup *lookup; /* of a condition that looks up the predicate or the graph of stored quads; else NULL */
+    const QdTableSet *tables;         /* whose columns it names; NULL: none, as the next */
+    const QdTableSet *sought;         /* of stored quads whose subject or object it looks up */
 } QdSql;
 
-/* The @column of the @table, a predicate, is to have one of the @values. */
+/* Of a condition that looks up a column of a table. One type for both kinds: a pointer more in each text makes plans too large. */
 typedef struct QdSqlLookup {
     guint table;
     QdSql column;
-    QdSql *values;
+    QdSql *values; /* of a predicate: it is to have one of these */
     guint n_values;
+    QdSql apart; /* of a graph: the same condition, which does not lead to the index of named graphs; none: it leads to none */
 } QdSqlLookup;
-
-/* The graph of the @table leads to the index of named graphs; @apart is the same condition, which does not. */
-typedef struct QdSqlGraphLookup {
-    guint table;
-    QdSql apart;
-} QdSqlGraphLookup;
 
 /* What an open parenthesis keeps on the parser's stack until it is closed, with what is before it. */
 #define QD_DEPTH_GROUP 3

@@ -200,15 +200,15 @@ qd_generate_triple(QdGenerator *self, const QdTriple *triple, const QdVariableSe
     const QdTableName *table = &relation->tables[0].name;
     gboolean is_apart = reads_across_graphs(self, triple, bound);
     QdSql condition;
-    QdSqlGraphLookup *lookup;
+    QdSqlLookup *lookup;
 
     match_node(self, relation, qd_sql_column(self->arena, table, "s", QD_SQL_SUBJECT), &triple->s);
     match_node(self, relation, qd_sql_column(self->arena, table, "p", QD_SQL_PREDICATE), &triple->p);
     match_node(self, relation, qd_sql_column(self->arena, table, "o", QD_SQL_NODE), &triple->o);
     condition = write_graph_condition(self, table, is_apart);
     if (!is_apart && self->graph.kind != QD_NODE_NONE) {
-        condition.graph_lookup = lookup = qd_arena_new0(self->arena, QdSqlGraphLookup);
-        *lookup = (QdSqlGraphLookup){ .table = table->set->numbers[0], .apart = write_graph_condition(self, table, TRUE) };
+        condition.lookup = lookup = qd_arena_new0(self->arena, QdSqlLookup);
+        *lookup = (QdSqlLookup){ .table = table->set->numbers[0], .apart = write_graph_condition(self, table, TRUE) };
     }
     qd_relation_add_where(self, relation, condition);
     qd_outer_close(self, relation);

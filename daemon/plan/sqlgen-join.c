@@ -72,14 +72,14 @@ match_open_subject(QdGenerator *self, QdRelation *target, const QdColumn *a, con
     for (guint i = 0; i < target->n_conditions && table > 0 && !found; i++) {
         const QdSqlLookup *lookup = conditions[i].lookup;
 
-        found = lookup != NULL && lookup->table == table;
+        found = lookup != NULL && lookup->n_values > 0 && lookup->table == table;
         if (found)
             conditions[i] = write_open_lookup(self, conditions[i], qd_column_intern(self, a), b->sql);
     }
     for (guint i = 0; i < target->n_conditions && found; i++) {
-        const QdSqlGraphLookup *lookup = conditions[i].graph_lookup;
+        const QdSqlLookup *lookup = conditions[i].lookup;
 
-        if (lookup != NULL && lookup->table == table)
+        if (lookup != NULL && lookup->table == table && lookup->apart.text != NULL)
             conditions[i] = lookup->apart;
     }
     return found;
