@@ -342,7 +342,8 @@ static gboolean
 is_apart(QdGenerator *self, const QdAlgebra **parts, guint index, guint n_parts, double n_before, double n_rows)
 {
     QdVariableSet before = { 0 };
-    gboolean is_kept = index + 1 < n_parts && n_before >= APART_BEFORE_MIN && n_rows <= QD_KEPT_LEFT_MAX;
+    gboolean is_made = index + 1 < n_parts || parts[index]->kind == QD_ALGEBRA_FILTER;
+    gboolean is_kept = is_made && n_before >= APART_BEFORE_MIN && n_rows <= QD_KEPT_LEFT_MAX;
 
     if (index == 0 || (index + 1 == n_parts && parts[index]->kind == QD_ALGEBRA_PATH))
         return FALSE;

@@ -392,6 +392,10 @@ gboolean qd_rewrite_counts_solutions(const QdAlgebra *group);
 /* Whether @node, a subselect, has such a group. */
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
+/* rewrite-product.c */
+/* What has the solutions of @node, a filter of a product, whose parts are filtered by themselves. NULL: nothing is gained. */
+QdAlgebra *qd_rewrite_product(QdGenerator *self, const QdAlgebra *node);
+
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
 QdAlgebra *qd_rewrite_distinct(QdGenerator *self, QdAlgebra *node);

@@ -299,6 +299,9 @@ generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet
 
     if (group != NULL)
         return group;
+    node = self->outer == NULL ? qd_rewrite_product(self, written) : NULL;
+    if (node != NULL)
+        return qd_generator_generate(self, node, bound);
     node = qd_rewrite_filter(self, written);
     if (node->kind != QD_ALGEBRA_FILTER)
         return qd_generator_generate(self, node, bound);
