@@ -207,18 +207,31 @@ function_ge(sqlite3_context *context, int n_args, sqlite3_value **args)
     compare(context, args, is_greater_or_equal);
 }
 
+/* Sets the result to the key that @append makes of @arg. */
 static void
-function_sort_key(sqlite3_context *context, int n_args, sqlite3_value **args)
+set_key(sqlite3_context *context, sqlite3_value *arg, gboolean (*append)(QdEvaluation *, QdValue *, GByteArray *))
 {
     QdEvaluation *ev = sqlite3_user_data(context);
     g_autoptr(GByteArray) key = g_byte_array_new();
     QdValue value;
 
     qd_evaluation_reset(ev);
-    value = qd_value_from_sql(ev, args[0]);
-    if (qd_sort_key_append(ev, &value, key))
+    value = qd_value_from_sql(ev, arg);
+    if (append(ev, &value, key))
         sqlite3_result_blob64(context, key->data, key->len, SQLITE_TRANSIENT);
     (void) qd_sql_fail(ev, context);
+}
+
+static void
+function_sort_key(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    set_key(context, args[0], qd_sort_key_append);
+}
+
+static void
+function_equality_key(sqlite3_context *context, int n_args, sqlite3_value **args)
+{
+    set_key(context, args[0], qd_equality_key_append);
 }
 
 static void
@@ -312,6 +325,7 @@ qd_functions_register(sqlite3 *db, const QdResolver *resolver, QdEvaluationConte
         { "queryd_gt", 2, FALSE, function_gt },
         { "queryd_ge", 2, FALSE, function_ge },
         { "queryd_sort_key", 1, FALSE, function_sort_key },
+        { "queryd_equality_key", 1, FALSE, function_equality_key },
         { "queryd_to_term", 1, FALSE, function_to_term },
         { "queryd_boolean", 1, FALSE, function_boolean },
         { "queryd_integer", 1, FALSE, function_integer },

@@ -10,6 +10,7 @@
  *     queryd_ebv(v)                         1, 0, NULL
  *     queryd_eq ne lt le gt ge(a, b)        1, 0, NULL, by SPARQL's operators
  *     queryd_sort_key(v)                    BLOB: the total order; NULL of NULL
+ *     queryd_equality_key(v)                BLOB: equal for what "=" calls equal, and perhaps for others; NULL of NULL
  *     queryd_to_term(v)                     in line if it fits, the id if it is stored, else BLOB
  *     queryd_boolean(i) queryd_integer(i)   the term of a truth value, of a number
  *     queryd_str_text(v)                    TEXT: STR(), and _:label of a blank node

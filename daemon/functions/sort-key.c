@@ -194,3 +194,18 @@ qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
            (value->kind != QD_VALUE_LANG_STRING ||
             put_pieces(ev, out, value->term.qualifier, value->term.n_qualifier, put_piece_in_lower_case));
 }
+
+/* "=" compares numbers as the wider of both types (XPath 2.0, B.1), of which xsd:float tells the fewest apart. */
+gboolean
+qd_equality_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
+{
+    if (value->kind == QD_VALUE_NUMBER) {
+        put_byte(out, classes[value->kind]);
+        put_double(out, (float) qd_number_to_double(&value->number));
+        return TRUE;
+    }
+    if (value->kind != QD_VALUE_BNODE)
+        return qd_sort_key_append(ev, value, out);
+    put_byte(out, classes[value->kind]);
+    return qd_value_get_term(ev, value) && put_text(ev, out, value->term.lexical, value->term.n_lexical);
+}

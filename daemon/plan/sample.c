@@ -4,6 +4,7 @@
  * them tells which terms two predicates share. No statistics of a single predicate do. All ids are of the store.
  */
 #include "daemon/plan/sample-private.h"
+#include "daemon/rdf/term-id.h"
 
 #include <math.h>
 #include <string.h>
@@ -459,6 +460,24 @@ qd_sample_estimate(QdGenerator *generator, const QdAlgebra *first, const QdAlgeb
     qd_sample_thin(self->rows, ROWS_MAX);
     n = self->rows->len > 0 ? extend_all(self, then, self->rows) : UNKNOWN;
     return n < 0 || self->is_full ? UNKNOWN : n * qd_estimate_rows(generator, first);
+}
+
+gboolean
+qd_sample_meets_values(QdGenerator *generator, const QdAlgebra *node, guint variable)
+{
+    g_autoptr(QdSample) self = qd_sample_new(generator);
+    guint slot;
+
+    if (self == NULL || qd_sample_extend(self, node, TRUE) < 0)
+        return FALSE;
+    slot = qd_sample_find_slot(self, variable);
+    for (guint i = 0; i < self->rows->len && !self->is_full; i++) {
+        gint64 id = g_array_index(self->rows, QdSampleRow, i).ids[slot];
+
+        if (id != COMPUTED && (id > 0 ? (id & 3) == QD_TERM_TYPED : id < 0 && qd_term_id_get_tag(id) > QD_TAG_BNODE_FRESH))
+            return TRUE;
+    }
+    return FALSE;
 }
 
 QdSample *

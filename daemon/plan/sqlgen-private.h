@@ -392,9 +392,8 @@ gboolean qd_rewrite_counts_solutions(const QdAlgebra *group);
 /* Whether @node, a subselect, has such a group. */
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
-/* rewrite-product.c */
-/* What has the solutions of @node, a filter of a product, whose parts are filtered by themselves. NULL: nothing is gained. */
-QdAlgebra *qd_rewrite_product(QdGenerator *self, const QdAlgebra *node);
+/* sqlgen-product.c: a FILTER on parts that share no variable. NULL: it is to be generated as it is written. */
+QdRelation *qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */
@@ -508,6 +507,8 @@ gboolean qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *r
  * Until qd_sample_leave() joins that are made for each solution of @parts (of @n) are ordered by a sample of these. (transfer full)
  * (nullable): it, for qd_sample_leave().
  */
+/* Whether a sample of @node's solutions binds @variable to what may be equal to another term: a number, a time, … */
+gboolean qd_sample_meets_values(QdGenerator *generator, const QdAlgebra *node, guint variable);
 QdSample *qd_sample_enter(QdGenerator *generator, const QdAlgebra *const *parts, guint n);
 void qd_sample_leave(QdGenerator *generator, QdSample *self);
 /* How many quads match the constants of @triple, as far as they are counted. */

@@ -292,16 +292,15 @@ qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra
 static QdRelation *
 generate_filter(QdGenerator *self, const QdAlgebra *written, const QdVariableSet *bound)
 {
-    QdRelation *group = qd_generate_by_parts(self, written, bound);
+    QdRelation *parts = qd_generate_by_parts(self, written, bound);
     const QdVariableSet filtered = self->filtered;
     const QdAlgebra *node;
     const QdRelation *whole;
 
-    if (group != NULL)
-        return group;
-    node = self->outer == NULL ? qd_rewrite_product(self, written) : NULL;
-    if (node != NULL)
-        return qd_generator_generate(self, node, bound);
+    if (parts == NULL)
+        parts = qd_generate_product(self, written, bound);
+    if (parts != NULL)
+        return parts;
     node = qd_rewrite_filter(self, written);
     if (node->kind != QD_ALGEBRA_FILTER)
         return qd_generator_generate(self, node, bound);

@@ -64,3 +64,50 @@ N_777 = SCORES.count(777)
 ])
 def test_conditions_of_one_part(count, pattern, expected):
     assert count(pattern) == expected
+
+
+@pytest.mark.parametrize("pattern, expected", [
+    ("?a :name ?n . ?b :called ?m FILTER(LCASE(?n) = LCASE(?m))", len(range(0, N_USERS, 10))),
+    ("?a :name ?n . ?b :called ?m FILTER(UCASE(STR(?n)) = ?m && ?a != ?b) FILTER NOT EXISTS { ?b :age 7 }",
+     sum(number % 90 != 7 for number in range(N_USERS // 10))),
+    ("?a :joined ?c . ?b :joined ?d FILTER(?c = ?d && ?a != ?b)", sum(DATES.count(date) - 1 for date in DATES)),
+    ("?a :score ?c . ?b :age ?d FILTER(?d + 900 = ?c + 0.0e0)", sum(N_NICKS // 90 * (900 <= score < 990) for score in SCORES)),
+    ("?a :score ?c . ?b :age ?d OPTIONAL { ?b :none ?x } FILTER(?d + 900 = ?c * 1.0)",
+     sum(N_NICKS // 90 * (900 <= score < 990) for score in SCORES)),
+    ("?a :name ?n . ?b :called ?m . ?e :nick ?k FILTER(LCASE(?n) = LCASE(?m) && SUBSTR(?k, 2) = SUBSTR(?n, 6))",
+     len(range(0, N_NICKS, 10))),
+    ("?a :name ?n . ?b :called ?m . ?e :age ?h FILTER(LCASE(?n) = LCASE(?m) && ?h = 3)", N_USERS // 10 * (N_NICKS // 90)),
+    ("?a :name ?n . ?b :called ?m FILTER(LCASE(?n) = LCASE(?m) && ?none = ?m)", 0),
+])
+def test_equal_values(count, pattern, expected):
+    assert count(pattern) == expected
+
+
+VALUES = [
+    '"1"^^xsd:integer', '"01"^^xsd:integer', '"1.0"^^xsd:decimal', '"1"^^xsd:float', '"1.0"^^xsd:double', '"1"^^xsd:byte',
+    '"0.1"^^xsd:decimal', '"0.1"^^xsd:float', '"0.1"^^xsd:double', '"0.10"^^xsd:decimal', '"16777217"^^xsd:integer',
+    '"16777216"^^xsd:float', '"16777217"^^xsd:double', '"9007199254740993"^^xsd:integer', '"9007199254740992"^^xsd:double',
+    '"9007199254740993.0"^^xsd:decimal', '"0"^^xsd:integer', '"-0"^^xsd:double', '"NaN"^^xsd:double', '"INF"^^xsd:float',
+    '"INF"^^xsd:double', '"1e39"^^xsd:double', '"1"^^xsd:boolean', '"true"^^xsd:boolean', '"false"^^xsd:boolean', '"a"',
+    '"a"^^xsd:string', '"a"@en', '"a"@EN', '"a"@de', '"A"', '""', '"x"^^:type', '"x"^^:other', '"x"^^xsd:integer', ':x',
+    '<http://example.org/x>', '"http://example.org/x"', '"2024-01-01"^^xsd:date', '"2024-01-01Z"^^xsd:date',
+    '"2024-01-01+00:00"^^xsd:date', '"2024-01-01T00:00:00Z"^^xsd:dateTime', '"2024-01-01T01:00:00+01:00"^^xsd:dateTime',
+    '"2024-01-01T00:00:00Z"^^xsd:dateTimeStamp', '"2024-01-01T00:00:00"^^xsd:dateTime',
+    '"2024-01-01T00:00:00.000"^^xsd:dateTime', '"24:00:00"^^xsd:time', '"00:00:00"^^xsd:time',
+    '"P12M"^^xsd:yearMonthDuration', '"P1Y"^^xsd:duration', '"P1Y"^^xsd:yearMonthDuration', '"PT0S"^^xsd:dayTimeDuration',
+    '"P0M"^^xsd:yearMonthDuration', '"PT24H"^^xsd:dayTimeDuration', '"P1D"^^xsd:duration', '"2024"^^xsd:gYear', '_:node',
+]
+
+
+@pytest.mark.parametrize("left, right", [
+    ("?x", "?y"), ("COALESCE(?x, 0)", "?y"), ("?x", "IF(BOUND(?y), ?y, 0)"), ("STR(?x)", "?y"), ("?x + 0", "?y"),
+])
+def test_keys_of_equal_values(left, right):
+    """All pairs that "=" calls equal are found by keys. The other side tests each pair: it asks for what is bound by BIND."""
+    world = World()
+    data = " ".join(f":a{i} :p {value} . :b{i} :q {value} ." for i, value in enumerate(VALUES))
+    world.update(PREFIX + f"INSERT DATA {{ {data} }}", language="sparql")
+    found = [sorted(world.query_full(PREFIX + f"SELECT ?a ?b {{ ?a :p ?x . ?b :q ?y {condition} }}", language="sparql")[1])
+             for condition in (f"FILTER({left} = {right})", f"BIND({left} = {right} AS ?e) FILTER(?e)")]
+    world.finish()
+    assert found[0] == found[1] and len(found[0]) >= 2

@@ -11,6 +11,7 @@ RDF = "INSERT DATA { <http://e/s> <http://e/p> 'a literal', 'another'@en }"
 
 @pytest.mark.parametrize("call", [
     "queryd_sort_key(5)", "queryd_str_text(5)", "queryd_to_term(5)", "queryd_ebv(7)", "queryd_eq(5, 6)", "queryd_lt(7, 11)",
+    "queryd_equality_key(5)",
     "queryd_str_text(9223372036854775807)", "queryd_str_text(4)", "queryd_eval(x'00')", "queryd_eval(1)", "queryd_test('x', 1)",
     "queryd_sum(7)", "queryd_avg(7)", "queryd_min(7)", "queryd_max(7)", "queryd_group_concat(5)", "queryd_group_list(5)",
     "queryd_list_join(x'ffffffff00', 5)", "queryd_match_text(5)", "queryd_steps(1)", "queryd_steps('*', 1, 2, 3)",

@@ -45,7 +45,8 @@ find_id(gpointer data, const QdTerm *term, gint64 *ret_id, GError **error)
 static void
 run_program(const uint8_t *data, size_t size)
 {
-    static const char sql[] = "SELECT queryd_sort_key(v), queryd_to_term(v), queryd_str_text(v), queryd_ebv(v) "
+    static const char sql[] = "SELECT queryd_sort_key(v), queryd_equality_key(v), queryd_to_term(v), queryd_str_text(v), "
+                              "queryd_ebv(v) "
                               "FROM (SELECT queryd_eval_volatile(?1,?2,?3,?4,?5,?6,?7,NULL) AS v)";
     const QdResolver resolver = { get_term, find_id, NULL };
     QdEvaluationContext context = { 0 };

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Filters of products. Parts of a join that share no variable with the others are filtered by themselves. So a condition that names
+ * no other variables is tested for each solution of its parts, not for each pair. Where values of two such parts are to be equal,
+ * one is a table that is looked up by a key of its value.
+ */
+#include "daemon/plan/sqlgen-private.h"
+
+#define FEW_ROWS 4 /* for each of which the other part is read */
+
+/* Parts of the join that are connected by variables, and what is asked of these alone. */
+typedef struct Component {
+    QdVariableSet variables;
+    GPtrArray *parts;      /* QdAlgebra */
+    GPtrArray *conditions; /* QdExpression */
+} Component;
+
+static void
+component_free(gpointer data)
+{
+    Component *self = data;
+
+    g_ptr_array_unref(self->parts);
+    g_ptr_array_unref(self->conditions);
+    g_free(self);
+}
+
+static Component *
+component_new(void)
+{
+    Component *self = g_new0(Component, 1);
+
+    self->parts = g_ptr_array_new();
+    self->conditions = g_ptr_array_new();
+    return self;
+}
+
+/* Adds @part to those of @components with which it shares a variable, which become one; else it is one by itself. */
+static void
+add_part(QdGenerator *self, GPtrArray *components, QdAlgebra *part)
+{
+    Component *whole = component_new();
+
+    g_ptr_array_add(whole->parts, part);
+    qd_variable_set_add_all(&whole->variables, self->arena, &part->possible);
+    for (guint i = 0; i < components->len;) {
+        const Component *other = components->pdata[i];
+
+        if (!qd_variable_set_shares(&other->variables, &part->possible)) {
+            i++;
+            continue;
+        }
+        g_ptr_array_extend(whole->parts, other->parts, NULL, NULL);
+        qd_variable_set_add_all(&whole->variables, self->arena, &other->variables);
+        g_ptr_array_remove_index(components, i);
+    }
+    g_ptr_array_add(components, whole);
+}
+
+/* The conditions of @node, a filter, one by one: a && b holds when both do. */
+static void
+split(QdExpression *condition, GPtrArray *conditions)
+{
+    if (condition->kind == QD_EXPRESSION_KIND_CALL && condition->op == QD_EXPRESSION_AND) {
+        split(condition->children[0], conditions);
+        split(condition->children[1], conditions);
+    } else {
+        g_ptr_array_add(conditions, condition);
+    }
+}
+
+static GPtrArray *
+list_conditions(const QdAlgebra *node)
+{
+    GPtrArray *conditions = g_ptr_array_new();
+
+    for (guint i = 0; i < node->n_expressions; i++)
+        split(node->expressions[i], conditions);
+    return conditions;
+}
+
+/* What an EXISTS looks for depends on all that is bound where it stands. */
+static gboolean
+may_move(const QdExpression *condition)
+{
+    return condition->kind != QD_EXPRESSION_KIND_EXISTS && !qd_expression_is_volatile(condition);
+}
+
+/* The only one of @components whose variables @condition names. NULL: there are none or several. */
+static Component *
+find_component(QdGenerator *self, const GPtrArray *components, const QdExpression *condition)
+{
+    QdVariableSet named = { 0 };
+    Component *found = NULL;
+
+    qd_expression_add_all_variables(condition, self->arena, &named);
+    for (guint i = 0; i < components->len; i++) {
+        Component *component = components->pdata[i];
+
+        if (!qd_variable_set_shares(&component->variables, &named))
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = component;
+    }
+    return found;
+}
+
+static QdAlgebra *
+make_filter(QdGenerator *self, QdAlgebra *child, const GPtrArray *conditions)
+{
+    QdAlgebra *filter;
+
+    if (conditions->len == 0)
+        return child;
+    filter = qd_algebra_new_parent(self->ast, QD_ALGEBRA_FILTER, &child, 1);
+    filter->expressions = qd_arena_array0(self->arena, QdExpression *, conditions->len);
+    filter->n_expressions = conditions->len;
+    for (guint i = 0; i < conditions->len; i++)
+        filter->expressions[i] = conditions->pdata[i];
+    return filter;
+}
+
+static QdAlgebra *
+make_join(QdGenerator *self, const GPtrArray *parts)
+{
+    return parts->len == 1 ? parts->pdata[0]
+                           : qd_algebra_new_parent(self->ast, QD_ALGEBRA_JOIN, (QdAlgebra **) parts->pdata, parts->len);
+}
+
+static GPtrArray *
+list_components(QdGenerator *self, const QdAlgebra *join)
+{
+    GPtrArray *components = g_ptr_array_new_with_free_func(component_free);
+
+    for (guint i = 0; i < join->n_children; i++)
+        add_part(self, components, join->children[i]);
+    return components;
+}
+
+/* --- conditions of one part ------------------------------------------------------------------------------------------- */
+
+/* The join of @node, a filter, with its parts filtered by themselves. NULL: nothing is gained. */
+static QdAlgebra *
+filter_parts(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GPtrArray) rest = g_ptr_array_new();
+    g_autoptr(GPtrArray) children = g_ptr_array_new();
+
+    if (components->len < 2)
+        return NULL;
+    for (guint i = 0; i < conditions->len; i++) {
+        QdExpression *condition = conditions->pdata[i];
+        Component *component = may_move(condition) ? find_component(self, components, condition) : NULL;
+
+        g_ptr_array_add(component != NULL ? component->conditions : rest, condition);
+    }
+    for (guint i = 0; i < components->len; i++) {
+        const Component *component = components->pdata[i];
+
+        if (component->conditions->len > 0)
+            g_ptr_array_add(children, make_filter(self, make_join(self, component->parts), component->conditions));
+        else
+            g_ptr_array_extend(children, component->parts, NULL, NULL);
+    }
+    return rest->len < conditions->len ? make_filter(self, make_join(self, children), rest) : NULL;
+}
+
+/* --- values of two parts ---------------------------------------------------------------------------------------------- */
+
+/* Values of two components that are to be equal. */
+typedef struct Equality {
+    QdExpression *values[2];
+    Component *components[2];
+    guint key; /* variable of the column by which the second that is joined is looked up; 0: none yet */
+} Equality;
+
+/*
+ * Whether the components of @equality are better joined by keys. Not so where one has few solutions, as the pairs are few. Nor
+ * where its variable has terms that are equal to themselves alone: an index of the quads finds these (make_range()).
+ */
+static gboolean
+is_worth(QdGenerator *self, const Equality *equality)
+{
+    QdAlgebra *parts[2];
+    double n_rows[2];
+    guint few;
+
+    for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
+        parts[i] = make_join(self, equality->components[i]->parts);
+        n_rows[i] = qd_estimate_rows(self, parts[i]);
+    }
+    few = n_rows[0] <= n_rows[1] ? 0 : 1;
+    if (n_rows[few] <= FEW_ROWS)
+        return FALSE;
+    return equality->values[0]->kind != QD_EXPRESSION_KIND_VARIABLE || equality->values[1]->kind != QD_EXPRESSION_KIND_VARIABLE ||
+           qd_sample_meets_values(self, parts[few], equality->values[few]->variable);
+}
+
+static GArray *
+list_equalities(QdGenerator *self, const GPtrArray *components, const GPtrArray *conditions)
+{
+    GArray *equalities = g_array_new(FALSE, TRUE, sizeof(Equality));
+
+    for (guint i = 0; i < conditions->len; i++) {
+        const QdExpression *condition = conditions->pdata[i];
+        Equality equality = { { NULL } };
+
+        if (condition->kind != QD_EXPRESSION_KIND_CALL || condition->op != QD_EXPRESSION_EQ || !may_move(condition))
+            continue;
+        for (guint j = 0; j < G_N_ELEMENTS(equality.values); j++) {
+            equality.values[j] = condition->children[j];
+            equality.components[j] = find_component(self, components, equality.values[j]);
+        }
+        if (equality.components[0] != NULL && equality.components[1] != NULL && equality.components[0] != equality.components[1] &&
+            is_worth(self, &equality))
+            g_array_append_val(equalities, equality);
+    }
+    return equalities;
+}
+
+/* Whether @node, a filter, asks for equal values of two components of a join. */
+static gboolean
+compares_values(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) components = NULL;
+    g_autoptr(GPtrArray) conditions = NULL;
+    g_autoptr(GArray) equalities = NULL;
+
+    if (node->children[0]->kind != QD_ALGEBRA_JOIN)
+        return FALSE;
+    components = list_components(self, node->children[0]);
+    conditions = list_conditions(node);
+    equalities = list_equalities(self, components, conditions);
+    return equalities->len > 0;
+}
+
+static QdSql
+write_key(QdGenerator *self, const QdExpression *value, const QdRelation *relation)
+{
+    return qd_sql_make(self->arena, "queryd_equality_key(@)", qd_expression_make_value(self, value, relation).sql);
+}
+
+/* The index of the side of @equality that @component has, where @joined has the other; -1: it does not connect them. */
+static int
+find_side(const Equality *equality, const Component *component, GPtrArray *joined)
+{
+    for (guint i = 0; i < G_N_ELEMENTS(equality->components); i++) {
+        if (equality->components[i] == component && g_ptr_array_find(joined, equality->components[1 - i], NULL))
+            return (int) i;
+    }
+    return -1;
+}
+
+/* @left with the solutions of @component that have equal values: a table, in which they are found by the keys of these. */
+static QdRelation *
+join_component(QdGenerator *self, QdRelation *left, const Component *component, GArray *equalities, GPtrArray *joined)
+{
+    QdRelation *right = qd_relation_copy(self, qd_generator_generate(self, make_join(self, component->parts), NULL));
+
+    for (guint i = 0; i < equalities->len; i++) {
+        Equality *equality = &g_array_index(equalities, Equality, i);
+        int side = find_side(equality, component, joined);
+        QdSql key;
+
+        if (side < 0)
+            continue;
+        key = write_key(self, equality->values[side], right);
+        equality->key = qd_ast_add_variable(self->ast, NULL);
+        (void) qd_relation_add(self, right, equality->key, key);
+        qd_relation_add_where(self, right, qd_sql_is_bound(self->arena, key));
+    }
+    left = qd_relation_join_to(self, left, qd_relation_seal(self, right, QD_SEAL_MATERIALIZED));
+    for (guint i = 0; i < equalities->len && self->error == NULL; i++) {
+        const Equality *equality = &g_array_index(equalities, Equality, i);
+        int side = find_side(equality, component, joined);
+
+        if (side < 0)
+            continue;
+        qd_relation_add_where(self, left,
+                              qd_sql_equate(self->arena, qd_relation_find(left, equality->key)->sql, "=+",
+                                            write_key(self, equality->values[1 - side], left)));
+        left = qd_relation_drop_column(self, left, equality->key);
+    }
+    return left;
+}
+
+/* That of @components which comes after those that are @joined: one with a value for theirs, if there is one. */
+static Component *
+find_next(const GPtrArray *components, const GArray *equalities, GPtrArray *joined)
+{
+    Component *found = NULL;
+
+    for (guint i = 0; i < components->len; i++) {
+        Component *component = components->pdata[i];
+
+        if (g_ptr_array_find(joined, component, NULL))
+            continue;
+        for (guint j = 0; j < equalities->len; j++) {
+            if (find_side(&g_array_index(equalities, Equality, j), component, joined) >= 0)
+                return component;
+        }
+        found = component;
+    }
+    return found;
+}
+
+/* The largest of those whose values are compared: it is not kept. */
+static Component *
+find_first(QdGenerator *self, const GArray *equalities)
+{
+    Component *found = NULL;
+    double most = -1;
+
+    for (guint i = 0; i < 2 * equalities->len; i++) {
+        Component *component = g_array_index(equalities, Equality, i / 2).components[i % 2];
+        double n_rows = qd_estimate_rows(self, make_join(self, component->parts));
+
+        if (n_rows > most) {
+            found = component;
+            most = n_rows;
+        }
+    }
+    return found;
+}
+
+/* @node, a filter of a join, by the equalities of its components. NULL: there are none. */
+static QdRelation *
+join_by_values(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GArray) equalities = list_equalities(self, components, conditions);
+    g_autoptr(GPtrArray) joined = g_ptr_array_new();
+    Component *next;
+    QdRelation *left;
+
+    if (equalities->len == 0)
+        return NULL;
+    next = find_first(self, equalities);
+    left = qd_generator_generate(self, make_join(self, next->parts), NULL);
+    for (g_ptr_array_add(joined, next); joined->len < components->len && self->error == NULL; g_ptr_array_add(joined, next)) {
+        next = find_next(components, equalities, joined);
+        left = join_component(self, left, next, equalities, joined);
+    }
+    return self->error != NULL ? qd_relation_new(self) : qd_generate_filter_of(self, left, node);
+}
+
+/* --- what is on a product --------------------------------------------------------------------------------------------- */
+
+/* Whether @condition, of a filter of @node, may be tested before the right of @node is added, or its values. */
+static gboolean
+is_about_left(QdGenerator *self, const QdAlgebra *node, const QdExpression *condition)
+{
+    QdVariableSet named = { 0 };
+
+    qd_expression_add_all_variables(condition, self->arena, &named);
+    QD_VARIABLE_SET_FOREACH(&named, variable)
+    {
+        if (node->kind == QD_ALGEBRA_LEFT_JOIN && qd_variable_set_has(&node->children[1]->possible, variable) &&
+            !qd_algebra_binds(node->children[0], variable))
+            return FALSE;
+        for (guint i = 0; i < node->n_bindings; i++) {
+            if (node->bindings[i].variable == variable)
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static QdAlgebra *rewrite(QdGenerator *self, const QdAlgebra *node);
+
+/* The same where the product is on the left of an OPTIONAL or MINUS, or values are added to it. */
+static QdAlgebra *
+filter_left(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *child = node->children[0];
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GPtrArray) moved = g_ptr_array_new();
+    g_autoptr(GPtrArray) rest = g_ptr_array_new();
+    QdAlgebra *moved_on, *left;
+
+    for (guint i = 0; i < conditions->len; i++) {
+        QdExpression *condition = conditions->pdata[i];
+
+        g_ptr_array_add(may_move(condition) && is_about_left(self, child, condition) ? moved : rest, condition);
+    }
+    if (moved->len == 0)
+        return NULL;
+    moved_on = make_filter(self, child->children[0], moved);
+    left = rewrite(self, moved_on);
+    if (left == NULL && compares_values(self, moved_on))
+        left = moved_on;
+    return left != NULL ? make_filter(self, qd_algebra_put_on(self, child, left), rest) : NULL;
+}
+
+/* What has the solutions of @node, a filter of a product, whose parts are filtered by themselves. NULL: nothing is gained. */
+static QdAlgebra *
+rewrite(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *child = node->children[0];
+
+    switch (child->kind) {
+    case QD_ALGEBRA_JOIN:
+        return filter_parts(self, node);
+    case QD_ALGEBRA_LEFT_JOIN:
+    case QD_ALGEBRA_MINUS:
+    case QD_ALGEBRA_EXTEND:
+        return filter_left(self, node);
+    default:
+        return NULL;
+    }
+}
+
+QdRelation *
+qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
+{
+    const QdAlgebra *child = node->children[0];
+    const QdAlgebra *rewritten;
+
+    /* what begins from seeds is known by its node; an endpoint is asked with what the other parts bind */
+    if (self->outer != NULL || child == self->seeded.node || qd_algebra_has_service(self, child) || qd_algebra_is_volatile(child))
+        return NULL;
+    rewritten = rewrite(self, node);
+    if (rewritten != NULL)
+        return qd_generator_generate(self, rewritten, bound);
+    return child->kind == QD_ALGEBRA_JOIN ? join_by_values(self, node) : NULL;
+}
