@@ -396,11 +396,10 @@ qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql select, 
 }
 
 QdRelation *
-qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, const QdRelation *kept)
+qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, QdSql condition)
 {
-    QdSql limit = qd_sql_make(self->arena, "-EXISTS(SELECT 1 FROM @)", kept->tables[0].from);
-
-    return seal_limited(self, relation, qd_relation_write(self, relation, "SELECT", QD_SQL_NONE), QD_SEAL_STREAM, limit);
+    return seal_limited(self, relation, qd_relation_write(self, relation, "SELECT", QD_SQL_NONE), QD_SEAL_STREAM,
+                        qd_sql_make(self->arena, "-(@)", condition));
 }
 
 QdRelation *

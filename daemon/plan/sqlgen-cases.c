@@ -246,6 +246,42 @@ gains(const QdAlgebra *node)
     }
 }
 
+/* That what is absent in @part has no solution; @around (nullable): in its graph. */
+static QdSql
+write_absent(QdGenerator *self, const Case *part, const QdRelation *around)
+{
+    QdSql condition = QD_SQL_NONE;
+
+    for (guint i = 0; i < part->n_absent; i++) {
+        QdRelation *absent = qd_relation_copy(self, qd_generator_generate(self, part->absent[i], NULL));
+        QdSql missing;
+
+        if (around != NULL)
+            qd_relation_add_where(self, absent,
+                                  qd_sql_equate(self->arena, qd_relation_find(absent, self->graph.variable)->sql, "=+",
+                                                qd_relation_find(around, self->graph.variable)->sql));
+        missing = qd_sql_make(self->arena, "NOT @", qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, absent)));
+        condition = condition.text != NULL ? qd_sql_make(self->arena, "@ AND @", condition, missing) : missing;
+    }
+    return condition;
+}
+
+/* @arm, the solutions of @part, where what is absent has none. It is not begun unless there may be some. */
+static QdRelation *
+restrict_arm(QdGenerator *self, QdRelation *arm, const Case *part)
+{
+    QdRelation *graphs;
+    QdSql lacks;
+
+    if (self->graph.kind != QD_NODE_VARIABLE)
+        return qd_relation_seal_if(self, arm, write_absent(self, part, NULL));
+    graphs = qd_relation_copy(self, qd_generate_unit(self));
+    lacks = write_absent(self, part, graphs);
+    qd_relation_add_where(self, graphs, lacks);
+    qd_relation_add_where(self, arm, write_absent(self, part, arm));
+    return qd_relation_seal_if(self, arm, qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, graphs)));
+}
+
 QdRelation *
 qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound)
 {
@@ -253,23 +289,15 @@ qd_generate_by_cases(QdGenerator *self, const QdAlgebra *node, const QdVariableS
     QdRelation *arms[CASES_MAX];
     guint n;
 
-    /* in GRAPH ?g there is a case for each graph; in an EXISTS one for each solution around it */
-    if (!gains(node) || self->graph.kind == QD_NODE_VARIABLE || self->outer != NULL || self->splits.n_groups >= SPLIT_MAX ||
-        !has_cases(self, node, FALSE))
+    /* in an EXISTS there is a case for each solution around it */
+    if (!gains(node) || self->outer != NULL || self->splits.n_groups >= SPLIT_MAX || !has_cases(self, node, FALSE))
         return NULL;
     self->splits.n_groups++;
     n = split(self, (QdAlgebra *) node, FALSE, cases);
     for (guint i = 0; i < n && self->error == NULL; i++) {
         arms[i] = qd_relation_copy(self, qd_generator_generate(self, cases[i].node, bound));
-        for (guint j = 0; j < cases[i].n_absent; j++) {
-            const QdRelation *absent = qd_relation_seal(self, qd_generator_generate(self, cases[i].absent[j], NULL), QD_SEAL_VIEW);
-
-            qd_relation_add_where(
-                self, arms[i],
-                qd_sql_make(self->arena, "NOT @",
-                            qd_sql_exists(self->arena, QD_SQL_NONE,
-                                          qd_relation_write_list(self, absent, "SELECT", QD_SQL_NONE, QD_SQL_NONE))));
-        }
+        if (cases[i].n_absent > 0)
+            arms[i] = restrict_arm(self, arms[i], &cases[i]);
     }
     if (self->error != NULL)
         return qd_relation_new(self);

@@ -420,8 +420,9 @@ join_apart(QdGenerator *self, QdRelation *joined, const QdAlgebra **parts, guint
 {
     QdRelation *apart = qd_generate_children(self, NULL, (QdAlgebra **) parts, n, NULL);
     QdRelation *kept = qd_relation_seal(self, is_larger ? joined : apart, QD_SEAL_MATERIALIZED);
+    QdSql is_there = qd_sql_make(self->arena, "EXISTS(SELECT 1 FROM @)", kept->tables[0].from);
 
-    return qd_relation_join_to(self, qd_relation_seal_if(self, is_larger ? apart : joined, kept), kept);
+    return qd_relation_join_to(self, qd_relation_seal_if(self, is_larger ? apart : joined, is_there), kept);
 }
 
 /* A path, which may know what the other parts ask of its end. */

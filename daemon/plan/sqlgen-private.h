@@ -187,8 +187,8 @@ typedef enum QdSeal {
 /* @text as a common table expression with the columns of @shape; a relation that reads it. */
 QdRelation *qd_relation_seal_text(QdGenerator *self, const QdRelation *shape, QdSql text, QdSeal seal);
 QdRelation *qd_relation_seal(QdGenerator *self, const QdRelation *relation, QdSeal seal);
-/* @relation as a stream, which has no rows where @kept, a table that is evaluated once, has none. */
-QdRelation *qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, const QdRelation *kept);
+/* @relation as a stream, which is not begun unless @condition holds: 1 or 0, and names no table around it. */
+QdRelation *qd_relation_seal_if(QdGenerator *self, const QdRelation *relation, QdSql condition);
 /* In how many copies SQLite writes what reads the relation's UNIONs. */
 guint qd_relation_get_n_arms(const QdRelation *relation);
 /* Whether a column has grown so long that it has to be computed before it is named again. */

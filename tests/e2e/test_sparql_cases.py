@@ -42,6 +42,10 @@ QUERIES = [
     ("aggregates-of-constants", ":a :p 1 . :b :p 2 . :b :p 3",
      "SELECT (SUM(5) AS ?s) (SUM('A') AS ?e) (MAX('q') AS ?m) (AVG(4.5) AS ?v) (COUNT(*) AS ?n) { ?z :p ?y . ?z :p ?x }",
      [{"s": "25", "m": "q", "v": "4.5", "n": "5"}]),
+    ("optional-before-paths-in-each-graph",
+     "GRAPH :g1 { :a :label :b . :b :p :c . :c :p :d } GRAPH :g2 { :a :p :b . :b :p :c }",
+     "SELECT (COUNT(*) AS ?n) { GRAPH ?g { OPTIONAL { ?x :label ?b } ?c :p+ ?a . ?b :p+ ?a OPTIONAL { ?b :p+ ?z } } } GROUP BY ?g "
+     "ORDER BY ?g", [{"n": "6"}, {"n": "8"}]),
     ("term-without-an-id-after-an-optional", ":c :r :x",
      "SELECT ?n { ?X :r ?z OPTIONAL { ?x :p+ ?X . ?n :r :c } VALUES ?n { :unknown } }", [{"n": "http://example.org/unknown"}]),
     ("sum-of-a-constant", ":a :p 1 . :b :p 2 . :b :p 3", "SELECT (SUM(5) AS ?s) { ?z :p ?y . ?z :p ?y }", [{"s": "15"}]),

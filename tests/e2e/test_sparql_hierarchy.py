@@ -173,6 +173,8 @@ def n_alias_pairs(made):
     ("?c rdfs:subClassOf/(^rdfs:subClassOf)+ ?d . ?b rdfs:subClassOf? ?c { ?e (^rdfs:subClassOf)+ ?b } UNION { ?b :none ?x } "
      "?d ^rdfs:subClassOf* ?y . ?y (rdfs:subClassOf|^:none)* ?z FILTER NOT EXISTS { ?d rdfs:subClassOf/rdfs:subClassOf? ?w }",
      lambda made: 0),
+    ("OPTIONAL { ?x :kind ?b } ?c (rdfs:subClassOf/rdfs:subClassOf)+ ?a . ?c (^rdfs:subClassOf)+ ?b "
+     "OPTIONAL { ?b rdfs:subClassOf ?e . ?e (rdfs:subClassOf|:none)*|:alias ?f } OPTIONAL { ?a a :none }", lambda made: 0),
 ])
 def test_joined_with_patterns(hierarchy, pattern, expected):
     assert hierarchy.count(pattern) == expected(hierarchy)
