@@ -12,6 +12,7 @@
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
+#include "daemon/sqlite/vfs/database-file.h"
 #include "daemon/sqlite/vfs/log-file.h"
 #include "daemon/sqlite/vfs/temp-files.h"
 
@@ -210,7 +211,8 @@ build_uri(const QdConnectionInfo *info, const QdLimits *limits)
 
     if (info->immutable)
         return g_strdup_printf("file:%s?immutable=1", escaped);
-    return g_strdup_printf("file:%s?" QD_LOG_FILE_MAP_BYTES "=%" G_GUINT64_FORMAT, escaped, n_map_bytes);
+    return g_strdup_printf("file:%s?" QD_LOG_FILE_MAP_BYTES "=%" G_GUINT64_FORMAT "&" QD_DATABASE_FILE_HAS_CONTENT "=%d", escaped,
+                           n_map_bytes, info->has_content);
 }
 
 QdConnection *
@@ -241,6 +243,15 @@ qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const Qd
         return NULL;
 
     return g_steal_pointer(&self);
+}
+
+void
+qd_connection_note_content(QdConnection *self)
+{
+    sqlite3_file *file = NULL;
+
+    if (sqlite3_file_control(self->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+        qd_database_file_note_content(file);
 }
 
 QD_HOT sqlite3 *

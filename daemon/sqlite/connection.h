@@ -79,11 +79,15 @@ typedef struct QdConnectionInfo {
     QdConnectionSetup setup;          /* (nullable): without it the schema must call none of our functions */
     gboolean immutable;               /* the directory cannot be written: no lock, no WAL */
     gboolean in_application;          /* a stranger's process: nothing is mapped, since a file cut short would be a SIGBUS there */
+    gboolean has_content;             /* an empty file is damage, and no new database */
     gboolean foreign;                 /* damaged, or from elsewhere: no trigger fires, and the schema calls only what is harmless */
     const guint64 *schema_generation; /* (nullable) an atomic that grows with each change of the schema; outlives the connection */
 } QdConnectionInfo;
 
 QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole role, const QdLimits *limits, GError **error);
+
+/* As QdConnectionInfo.has_content, from here on. */
+void qd_connection_note_content(QdConnection *self);
 
 /* If a log cannot be opened for writing, SQLite opens it for reading, and the first write says READ_ONLY, for any reason. If
  * @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */

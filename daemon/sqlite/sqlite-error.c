@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/sqlite/file-lengths.h"
 #include "daemon/sqlite/memory.h"
 
 /*
@@ -229,6 +230,16 @@ asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
     return found;
 }
 
+/* What SQLite calls an error of the disk, damage or no database may be what another program has cut off. */
+static gboolean
+set_length_error(GError **error, sqlite3 *db, int result)
+{
+    int class = result & 0xff;
+
+    return db != NULL && (class == SQLITE_IOERR || class == SQLITE_CORRUPT || class == SQLITE_NOTADB) &&
+           (!qd_file_lengths_check_log(db, FALSE, error) || !qd_file_lengths_check_database(db, error));
+}
+
 static void
 set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
@@ -239,7 +250,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
     gboolean in_text;
 
-    if (set_limit_error(error, db, result))
+    if (set_limit_error(error, db, result) || set_length_error(error, db, meant))
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");

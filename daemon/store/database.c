@@ -23,10 +23,9 @@
 #include "daemon/sqlite/file-check.h"
 #include "daemon/sqlite/file-watch.h"
 #include "daemon/sqlite/schema.h"
+#include "daemon/store/lost-content.h"
 
 #define DATABASE_NAME "queryd.db"
-#define EMPTY_BYTES 1 /* SQLite takes a file of one byte for an empty one, too */
-#define LOG_HEADER_BYTES 32
 #define LOCK_NAME "lock"
 /* The range that each connection of SQLite locks for reading: sqlite3's PENDING_BYTE + 2, SHARED_SIZE. */
 #define SHARED_START 0x40000002
@@ -45,6 +44,7 @@ struct QdDatabase {
     int guard_fd;       /* -1: none */
     QdFileWatch *watch; /* (nullable): from the guard on */
     gboolean read_only;
+    gboolean is_open;     /* so its file is not empty */
     gboolean harmed;      /* the file is whole, its internal tables are not */
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
@@ -320,18 +320,6 @@ salvage(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GErr
     return qd_recovery_run(&options, &repair->result, error) && open_with_ballast(self, limits, error);
 }
 
-/* SQLite makes a new database then and deletes the log, with the commits in it. */
-static gboolean
-has_log_only(const QdDatabase *self)
-{
-    g_autofree char *log = g_strconcat(self->path, "-wal", NULL);
-    struct stat st;
-
-    if (stat(self->path, &st) == 0 ? st.st_size > EMPTY_BYTES : errno != ENOENT)
-        return FALSE;
-    return stat(log, &st) == 0 && st.st_size > LOG_HEADER_BYTES;
-}
-
 /* The files of a database that has gone are no rubbish: the user who finds its last copy needs them. */
 static gboolean
 keep_payloads_of_lost_database(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *repair, GError **error)
@@ -355,16 +343,17 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
 {
     g_autoptr(GError) first = NULL;
     g_autoptr(GError) second = NULL;
+    gboolean has_log = TRUE;
 
     if (!qd_replace_finish(self->directory, error))
         return FALSE;
-    if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
-        return salvage(self, limits, repair, error);
-    if (has_log_only(self))
-        qd_error_set(&first, QW_ERROR_CORRUPT, "it is missing or empty, and there is a log of it");
-    else if (open_with_ballast(self, limits, &first))
-        return repair == NULL || keep_payloads_of_lost_database(self, limits, repair, error);
-    if (repair != NULL && !self->harmed && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
+    if (qd_lost_content_check(self->path, &has_log, &first)) {
+        if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
+            return salvage(self, limits, repair, error);
+        if (open_with_ballast(self, limits, &first))
+            return repair == NULL || keep_payloads_of_lost_database(self, limits, repair, error);
+    }
+    if (repair != NULL && has_log && !self->harmed && qd_error_get_code(first) == QW_ERROR_CORRUPT) {
         if (salvage(self, limits, repair, &second))
             return TRUE;
         if (qd_error_get_code(second) != QW_ERROR_CORRUPT)
@@ -445,6 +434,9 @@ qd_database_open_repaired(const char *directory, const QdLimits *limits, QdConne
         g_prefix_error(error, "database '%s': ", self->path);
         return NULL;
     }
+    self->is_open = TRUE;
+    if (self->writer != NULL)
+        qd_connection_note_content(self->writer);
     return g_steal_pointer(&self);
 }
 
@@ -522,7 +514,8 @@ qd_database_get_directory(const QdDatabase *self)
 QdConnectionInfo
 qd_database_get_info(const QdDatabase *self)
 {
-    return (QdConnectionInfo){ .path = self->path, .setup = self->setup, .immutable = self->read_only };
+    return (
+        QdConnectionInfo){ .path = self->path, .setup = self->setup, .immutable = self->read_only, .has_content = self->is_open };
 }
 
 gboolean

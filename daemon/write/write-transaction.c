@@ -15,6 +15,7 @@
 #include "daemon/read/pool.h"
 #include "daemon/recover/schema-copy.h"
 #include "daemon/results/result-memory.h"
+#include "daemon/sqlite/file-lengths.h"
 #include "daemon/store/database.h"
 #include "daemon/write/checkpointer.h"
 #include "daemon/write/writer-private.h"
@@ -36,11 +37,24 @@ set_read_only_error(const QdWriter *self, GError **error)
 
 /* Others ------------------------------------------------------------------------------------------------------------------- */
 
+/* Frames that are about to be written are compared with the log's end by the VFS. */
+static gboolean
+check_lengths(QdWriter *self, QdWriteLook look, GError **error)
+{
+    sqlite3 *db = self->connection != NULL ? qd_connection_get_db(self->connection) : NULL;
+
+    if (db == NULL)
+        return TRUE;
+    return (look == QD_WRITE_LOOK_AFTER || qd_file_lengths_check_database(db, error)) &&
+           ((look == QD_WRITE_LOOK_BEFORE && !self->files.are_harmed) || qd_file_lengths_check_log(db, TRUE, error));
+}
+
 gboolean
-qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error)
+qd_write_check_files(QdWriter *self, QdWriteLook look, GError **error)
 {
     g_autoptr(GError) failure = NULL;
-    gboolean ok = qd_database_check_files(self->config.database, thoroughly, &failure);
+    gboolean ok = qd_database_check_files(self->config.database, look == QD_WRITE_LOOK_THOROUGH, &failure) &&
+                  check_lengths(self, look, &failure);
 
     if (!ok && !self->files.are_harmed)
         qd_log(LOG_ERR, &(QdLogFields){ .message_id = QD_LOG_ID_STORE }, "%s", failure->message);
@@ -130,7 +144,7 @@ qd_write_begin(QdWriter *self, GError **error)
     const QdConnectionInfo info = qd_database_get_info(self->config.database);
     g_autoptr(GError) failure = NULL;
 
-    if (!qd_write_check_files(self, FALSE, error))
+    if (!qd_write_check_files(self, QD_WRITE_LOOK_BEFORE, error))
         return FALSE;
     (void) qd_row_watch_set(self->connection,
                             self->config.wants_keys != NULL && __atomic_load_n(self->config.wants_keys, __ATOMIC_RELAXED) != 0);
@@ -212,7 +226,7 @@ qd_write_ensure_connection(QdWriter *self, GError **error)
     }
 
     /* another file in the database's place must not be opened */
-    if (!qd_write_check_files(self, TRUE, error))
+    if (!qd_write_check_files(self, QD_WRITE_LOOK_THOROUGH, error))
         return FALSE;
     compare_mark(self);
     self->connection = qd_pool_open_connection(self->config.pool, QD_CONNECTION_WRITER, error);
@@ -260,7 +274,7 @@ qd_write_commit(QdWriter *self, GError **error)
         return FALSE;
     self->commit_time_usec = g_get_monotonic_time();
     qd_write_note_own_version(self);
-    if (!qd_write_check_files(self, FALSE, error)) /* it is in no file that will be found */
+    if (!qd_write_check_files(self, QD_WRITE_LOOK_AFTER, error)) /* it is in no file that will be found */
         return FALSE;
     if (payloads != NULL)
         sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);

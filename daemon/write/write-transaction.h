@@ -32,8 +32,15 @@ gboolean qd_write_commit(QdWriter *self, GError **error);
 void qd_write_close_connection(QdWriter *self);
 /* After a commit of the connection's that was not qd_write_commit()'s. */
 void qd_write_note_own_version(QdWriter *self);
-/* READ_ONLY: the files of the store are not those that it was opened with. */
-gboolean qd_write_check_files(QdWriter *self, gboolean thoroughly, GError **error);
+typedef enum QdWriteLook {
+    QD_WRITE_LOOK_BEFORE, /* a transaction */
+    QD_WRITE_LOOK_AFTER,  /* its commit */
+    QD_WRITE_LOOK_QUICK,
+    QD_WRITE_LOOK_THOROUGH, /* compares the files even without a report */
+} QdWriteLook;
+/* READ_ONLY: the files of the store are not those that it was opened with. READ_ONLY, CORRUPT: another program has shortened one.
+ */
+gboolean qd_write_check_files(QdWriter *self, QdWriteLook look, GError **error);
 /* Whether another program has written: then all listeners hear that anything may have changed. With a connection or without. */
 void qd_write_look_for_others(QdWriter *self);
 

@@ -512,7 +512,7 @@ qd_writer_look(QdWriter *self)
         return;
 
     thoroughly = now - self->files.look_usec >= LOOK_USEC;
-    if (qd_write_check_files(self, thoroughly, NULL) && thoroughly) {
+    if (qd_write_check_files(self, thoroughly ? QD_WRITE_LOOK_THOROUGH : QD_WRITE_LOOK_QUICK, NULL) && thoroughly) {
         self->files.look_usec = now;
         qd_write_look_for_others(self);
         if (now - self->commit_time_usec >= SETTLED_USEC)

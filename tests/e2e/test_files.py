@@ -77,6 +77,103 @@ def test_a_log_that_is_deleted_is_saved_by_a_restart(bus):
     bus.update("INSERT INTO t VALUES(3)")
 
 
+def fill(bus, n=50):
+    """Rows in a log that nothing has been copied of yet."""
+    bus.update("CREATE TABLE t(a)")
+    for _ in range(n):
+        bus.update("INSERT INTO t VALUES(zeroblob(20000))")
+    assert os.path.getsize(file_of(bus, "queryd.db-wal")) > n * 20000
+
+
+def assert_whole(bus, n):
+    with contextlib.closing(sqlite3.connect(f"file:{file_of(bus)}?immutable=1", uri=True)) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert database.execute("SELECT count(*) FROM t").fetchone() == (n,)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 100, 5000, 500000])
+def test_a_log_that_is_shortened(bus, n_bytes):
+    """Nothing is acknowledged, and no checkpoint copies holes, or half of a transaction, into the database."""
+    fill(bus)
+    bus.stop_daemon()
+    bus.update("UPDATE t SET a=zeroblob(20001)")
+    os.truncate(file_of(bus, "queryd.db-wal"), n_bytes)
+    for call in (lambda: bus.update("INSERT INTO t VALUES(2)"), lambda: bus.query("SELECT sum(length(a)) FROM t"),
+                 lambda: bus.update("INSERT INTO t VALUES(2)"), lambda: bus.update("VACUUM")):
+        with pytest.raises(BusError) as error:
+            call()
+        assert error.value.name == "ReadOnly" and "shortened" in error.value.message and "queryd.db-wal" in error.value.message
+    with contextlib.suppress(BusError):
+        bus.call("Optimize", "(a{sv})", options({}), interface=MANAGER)
+    assert bus.stop_daemon() == 0
+    assert_whole(bus, 50)
+    assert bus.query("SELECT count(*), sum(length(a)) FROM t") == [(50, 1000000)]
+    bus.update("INSERT INTO t VALUES(3)")
+
+
+def test_a_log_that_is_shortened_at_rest(bus):
+    fill(bus)
+    os.truncate(file_of(bus, "queryd.db-wal"), 100)
+    wait_until(lambda: "shortened" in log_of(bus), "a line in the log")
+
+
+def test_a_log_that_is_copied_may_be_shortened(bus):
+    """All of it is in the database already: the next commit begins it again."""
+    fill(bus, 10)
+    bus.call("Optimize", "(a{sv})", options({}), interface=MANAGER)
+    bus.update("INSERT INTO t VALUES(1)")
+    wait_until(lambda: len(set(write_elsewhere(bus, "PRAGMA wal_checkpoint(PASSIVE)").split("|")[1:])) == 1, "all to be copied")
+    os.truncate(file_of(bus, "queryd.db-wal"), 10)
+    bus.update("INSERT INTO t VALUES(2)")
+    assert bus.query("SELECT count(*) FROM t") == [(12,)]
+
+
+def test_queries_say_that_the_log_was_deleted(bus):
+    fill(bus)
+    os.unlink(file_of(bus, "queryd.db-wal"))
+    with pytest.raises(BusError) as error:
+        bus.query("SELECT count(*) FROM t")
+    assert error.value.name == "ReadOnly" and "deleted or replaced by another program" in error.value.message
+
+
+@pytest.mark.parametrize("has_log", [False, True])
+def test_a_database_that_is_emptied(bus, has_log):
+    """It is no new store, neither at once nor after a restart. What the log has is salvaged."""
+    fill(bus)
+    bus.expected_exits |= {128 + signal.SIGBUS}  # a page that is mapped (docs/reliability.md)
+    if not has_log:
+        bus.stop_daemon()
+        assert bus.query("SELECT count(*) FROM t") == [(50,)]
+    os.truncate(file_of(bus), 0)
+    for call in (lambda: bus.update("INSERT INTO t VALUES(2)"), lambda: bus.query("SELECT count(*) FROM t")):
+        with pytest.raises(BusError) as error:
+            call()
+        assert error.value.name in ("Corrupt", "Recovering", "org.freedesktop.DBus.Error.NoReply")
+    wait_until(lambda: len(bus.exits()) > 1 - has_log, "the daemon's end")
+    wait_until(lambda: not recovers(bus), "the salvage")
+    if has_log:
+        assert bus.query("SELECT count(*) FROM t") == [(50,)]
+        return
+    for call in (lambda: bus.query("SELECT 1"), lambda: bus.update("CREATE TABLE u(a)")):
+        with pytest.raises(BusError) as error:
+            call()
+        assert error.value.name == "Corrupt" and "has emptied it" in error.value.message
+        assert "queryctl restore" in error.value.message
+    assert os.path.getsize(file_of(bus)) == 0
+    bus.stop_daemon()
+    for name in ("queryd.db", "queryd.db-wal", "queryd.db-schema"):
+        os.unlink(file_of(bus, name))
+    assert bus.query("SELECT count(*) FROM sqlite_schema WHERE name='t'") == [(0,)]
+
+
+def recovers(bus):
+    try:
+        bus.query("SELECT 1")
+    except BusError as error:
+        return error.name == "Recovering"
+    return False
+
+
 def has_open(bus, name):
     """Whether some connection of the daemon is open. It may close files while they are listed."""
     folder = f"/proc/{bus.daemon_pid()}/fd"
@@ -88,7 +185,7 @@ def has_open(bus, name):
 
 
 def write_elsewhere(bus, sql):
-    subprocess.run(["sqlite3", file_of(bus), sql], check=True, capture_output=True)
+    return subprocess.run(["sqlite3", file_of(bus), sql], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def let_rest(bus):

@@ -10,26 +10,32 @@
  * last one has the next one fetched into the cache. A scan takes 0.85 of the time. Any other page is fetched itself, whole, unless
  * it was asked for a short time ago. It is searched for a row then, by reads that each wait for the one before
  * (docs/decisions/sqlite-settings.md).
+ *
+ * SQLite takes what is after the file's end for zeros. If another program has shortened the file, that is damage here.
  */
 #include "daemon/sqlite/vfs/database-file.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "daemon/sqlite/vfs/database-map.h"
+#include "daemon/sqlite/vfs/log-index.h"
 
 #define CACHE_LINE_BYTES 64
 #define FILE_ALIGNMENT 8
 /* Pages of 4 KiB that a core's own cache holds. */
 #define N_RECENT 256
 #define MAX_SEARCHED_BYTES 4096
+/* Of a page. Less is a part of the header, which is read before anything is known of the file. */
+#define MIN_PAGE_BYTES 512
 
 /* After the file of the VFS below. */
 typedef struct DatabaseFile {
     const char *path;          /* (not owned): the VFS's, as long as the file is open */
     QdDatabaseMap *map;        /* (nullable) */
+    const void *index;         /* (nullable): SQLite's, of the log: as long as SQLite has it mapped */
+    bool has_content;          /* the file must not be empty */
     sqlite3_int64 limit;       /* bytes that this connection may have mapped */
     bool is_known;             /* the limit, and how long the file is, for the snapshot that is read */
     sqlite3_int64 last;        /* where the last page that was asked for lies */
@@ -128,6 +134,68 @@ database_file_control(sqlite3_file *file, int op, void *argument)
     return r;
 }
 
+/* How long it is at least. */
+static sqlite3_int64
+get_expected_bytes(const DatabaseFile *self, QdLogIndex *ret_index)
+{
+    sqlite3_int64 n_bytes = 0;
+
+    *ret_index = (QdLogIndex){ 0 };
+    if (self->index != NULL && qd_log_index_read(self->index, ret_index))
+        n_bytes = qd_log_index_get_database_bytes(ret_index);
+    return n_bytes == 0 && self->has_content ? 1 : n_bytes;
+}
+
+/* What is cut off at @ret_n_expected at the latest. */
+static bool
+is_whole(sqlite3_file *file, sqlite3_int64 *ret_n_bytes, sqlite3_int64 *ret_n_expected)
+{
+    const DatabaseFile *self = get_state(file);
+    QdLogIndex index;
+
+    *ret_n_expected = get_expected_bytes(self, &index);
+    if (*ret_n_expected == 0 || below_methods->xFileSize(file, ret_n_bytes) != SQLITE_OK || *ret_n_bytes >= *ret_n_expected)
+        return true;
+    return index.n_pages > 0 && !qd_log_index_is_same(self->index, &index);
+}
+
+static int
+database_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
+{
+    int r = below_methods->xRead(file, data, n_bytes, offset);
+    sqlite3_int64 n_file_bytes_now;
+    sqlite3_int64 n_expected;
+
+    if (r != SQLITE_IOERR_SHORT_READ || n_bytes < MIN_PAGE_BYTES || is_whole(file, &n_file_bytes_now, &n_expected))
+        return r;
+    return offset < n_expected ? SQLITE_CORRUPT : r;
+}
+
+static int
+database_file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
+{
+    int r = below_methods->xFileSize(file, ret_size);
+
+    return r == SQLITE_OK && *ret_size == 0 && get_state(file)->has_content ? SQLITE_CORRUPT : r;
+}
+
+static int
+database_shm_map(sqlite3_file *file, int i, int n_bytes, int extends, void volatile **ret_block)
+{
+    int r = below_methods->xShmMap(file, i, n_bytes, extends, ret_block);
+
+    if (r == SQLITE_OK && i == 0)
+        get_state(file)->index = (const void *) *ret_block;
+    return r;
+}
+
+static int
+database_shm_unmap(sqlite3_file *file, int deletes)
+{
+    get_state(file)->index = NULL;
+    return below_methods->xShmUnmap(file, deletes);
+}
+
 static int
 database_close(sqlite3_file *file)
 {
@@ -146,6 +214,10 @@ qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes)
     if (below_methods == NULL && file->pMethods->iVersion >= 3) {
         n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
         database_methods = *file->pMethods;
+        database_methods.xRead = database_read;
+        database_methods.xFileSize = database_file_size;
+        database_methods.xShmMap = database_shm_map;
+        database_methods.xShmUnmap = database_shm_unmap;
         database_methods.xFetch = database_fetch;
         database_methods.xUnfetch = database_unfetch;
         database_methods.xFileControl = database_file_control;
@@ -155,7 +227,35 @@ qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes)
     if (file->pMethods == below_methods) {
         memset(get_state(file), 0, sizeof(DatabaseFile));
         get_state(file)->path = path;
+        get_state(file)->has_content = sqlite3_uri_boolean(path, QD_DATABASE_FILE_HAS_CONTENT, 0);
         file->pMethods = &database_methods;
     }
     pthread_mutex_unlock(&mutex);
+}
+
+static bool
+is_watched(const sqlite3_file *file)
+{
+    return file != NULL && file->pMethods == &database_methods;
+}
+
+const void *
+qd_database_file_get_index(const sqlite3_file *file)
+{
+    return is_watched(file) ? get_state((sqlite3_file *) file)->index : NULL;
+}
+
+void
+qd_database_file_note_content(sqlite3_file *file)
+{
+    if (is_watched(file))
+        get_state(file)->has_content = true;
+}
+
+bool
+qd_database_file_is_whole(sqlite3_file *file, sqlite3_int64 *ret_n_bytes)
+{
+    sqlite3_int64 n_expected;
+
+    return !is_watched(file) || is_whole(file, ret_n_bytes, &n_expected);
 }

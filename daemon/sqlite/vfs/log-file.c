@@ -14,6 +14,10 @@
  *
  * A sync of a file that has grown waits for its file system's journal, too. A small commit takes twice the time. So a log grows by
  * as much as it has, with zeros, which are no frame. A daemon that has just started, or rested, has a new log.
+ *
+ * Another program may shorten the file. A frame after its end would leave a hole, which a checkpoint copies into the database as
+ * pages of zeros. And a checkpoint that finds some of the frames leaves half of a transaction there. So the size is compared
+ * before the first frame of a commit is written, and before each sync: a checkpoint begins with one.
  */
 #include "daemon/sqlite/vfs/log-file.h"
 
@@ -26,6 +30,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/sqlite/vfs/database-file.h"
+#include "daemon/sqlite/vfs/log-index.h"
 #include "daemon/sqlite/vfs/temp-files.h"
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
@@ -46,6 +51,8 @@ typedef struct LogFile {
     sqlite3_int64 offset;        /* of what is gathered */
     sqlite3_int64 end;           /* of the pages written; a header before it is rewritten, without its page */
     int ends_commit;             /* the frame whose header came last */
+    bool is_continued;           /* what comes at the end, or before it, leaves no hole */
+    sqlite3_file *database;      /* (nullable): whose log this is */
     sqlite3_int64 n_grown_bytes; /* of the file, with zeros after the frames */
     const char *map;             /* (nullable) */
     sqlite3_int64 n_map_bytes;
@@ -89,6 +96,33 @@ pace(LogFile *self, int n_bytes)
     if (self->pace_fd >= 0)
         (void) sync_file_range(self->pace_fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE);
     return qd_interrupt_poll() ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+/* The first frame of a commit, else not asked. */
+static bool
+leaves_hole(LogFile *self, sqlite3_int64 offset)
+{
+    sqlite3_int64 n_bytes = 0;
+
+    if (self->is_continued && offset == self->end)
+        return false;
+    if (self->file->pMethods->xFileSize(self->file, &n_bytes) != SQLITE_OK)
+        return false;
+    self->is_continued = offset <= MAX(n_bytes, self->n_gathered > 0 ? self->offset + self->n_gathered : 0);
+    return !self->is_continued;
+}
+
+static bool
+is_whole(LogFile *self, bool only_needed, sqlite3_int64 *ret_n_bytes, sqlite3_int64 *ret_n_expected)
+{
+    const void *index = self->database != NULL ? qd_database_file_get_index(self->database) : NULL;
+    QdLogIndex before;
+
+    if (index == NULL || !qd_log_index_read(index, &before) || (only_needed && before.n_copied >= before.n_frames) ||
+        self->file->pMethods->xFileSize(self->file, ret_n_bytes) != SQLITE_OK)
+        return true;
+    *ret_n_expected = qd_log_index_get_log_bytes(&before);
+    return *ret_n_bytes >= *ret_n_expected || !qd_log_index_is_same(index, &before);
 }
 
 static int
@@ -140,8 +174,10 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
     memcpy(self->gathered + self->n_gathered, data, (size_t) n_bytes);
     self->n_gathered += n_bytes;
     self->end = offset + n_bytes;
-    if (n_bytes != FRAME_HEADER_BYTES)
+    if (n_bytes != FRAME_HEADER_BYTES) {
+        self->is_continued = !self->ends_commit;
         return self->ends_commit ? write_gathered(self) : SQLITE_OK;
+    }
     self->ends_commit = memcmp(data + 4, "\0\0\0\0", 4) != 0; /* the pages of the database after a commit */
     return SQLITE_OK;
 }
@@ -233,6 +269,8 @@ log_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offse
     LogFile *self = (LogFile *) file;
     int r;
 
+    if (leaves_hole(self, offset))
+        return SQLITE_IOERR_WRITE;
     if (can_gather(self, n_bytes, offset))
         return gather(self, data, n_bytes, offset);
 
@@ -249,6 +287,7 @@ log_truncate(sqlite3_file *file, sqlite3_int64 size)
     int r = write_gathered(self);
 
     self->end = 0;
+    self->is_continued = false;
     self->n_known_bytes = 0;
     self->n_grown_bytes = 0;
     return r == SQLITE_OK ? self->file->pMethods->xTruncate(self->file, size) : r;
@@ -259,8 +298,13 @@ log_sync(sqlite3_file *file, int flags)
 {
     LogFile *self = (LogFile *) file;
     int r = write_gathered(self);
+    sqlite3_int64 n_bytes;
+    sqlite3_int64 n_expected;
 
     self->n_unpaced_bytes = 0;
+    self->is_continued = false;
+    if (r == SQLITE_OK && !is_whole(self, true, &n_bytes, &n_expected))
+        return SQLITE_IOERR_FSYNC;
     if (r == SQLITE_OK)
         grow(self);
     return r == SQLITE_OK ? self->file->pMethods->xSync(self->file, flags) : r;
@@ -346,6 +390,12 @@ qd_log_file_is_log(const sqlite3_file *file)
     return file->pMethods == &log_methods;
 }
 
+bool
+qd_log_file_is_whole(sqlite3_file *log, bool only_needed, sqlite3_int64 *ret_n_bytes, sqlite3_int64 *ret_n_expected)
+{
+    return is_whole((LogFile *) log, only_needed, ret_n_bytes, ret_n_expected);
+}
+
 const void *
 qd_log_file_get_mapped(sqlite3_file *log, sqlite3_int64 offset, int n_bytes)
 {
@@ -390,8 +440,10 @@ log_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, 
     memset(self, 0, sizeof *self);
     self->file = (sqlite3_file *) (self + 1);
     self->pace_fd = -1;
-    if (is_of_system())
+    if (is_of_system()) {
         self->path = name;
+        self->database = name != NULL ? sqlite3_database_file_object(name) : NULL;
+    }
     r = get_below()->xOpen(get_below(), name, self->file, flags, ret_flags);
     if (self->file->pMethods != NULL)
         self->base.pMethods = &log_methods;

@@ -19,6 +19,9 @@ const char *qd_log_file_get_vfs(void);
 
 /* For a reader of pages beside SQLite (sqlite/snapshot.h). Whether @file is a log of this VFS that is open: */
 bool qd_log_file_is_log(const sqlite3_file *file);
+/* FALSE: @log, which is one, has @ret_n_bytes, and @ret_n_expected by its index. @only_needed: TRUE also when all of it is in the
+ * database. Thread: the connection's. */
+bool qd_log_file_is_whole(sqlite3_file *log, bool only_needed, sqlite3_int64 *ret_n_bytes, sqlite3_int64 *ret_n_expected);
 /* (nullable): bytes of the log, as long as it is open; NULL: they are not mapped. Thread: the connection's. */
 const void *qd_log_file_get_mapped(sqlite3_file *log, sqlite3_int64 offset, int n_bytes);
 /* Whether the call above has given @data. */

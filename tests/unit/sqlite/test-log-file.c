@@ -3,13 +3,14 @@
  * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
  * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
  * without calls, and that a transaction waits for the disk while it writes. And that VACUUM can be ended.
- * And that a new log seldom grows.
+ * And that a new log seldom grows, and that one which another program has shortened is left alone.
  */
 #include "daemon/sqlite/vfs/log-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/interrupt.h"
@@ -360,6 +361,34 @@ test_partly_mapped(StoreFixture *self, gconstpointer data)
     g_assert_cmpuint(n_before, <, 200);
 }
 
+/* Another program has shortened it. A frame after its end is not written, and no checkpoint copies a part of it. */
+static void
+test_shortened(StoreFixture *self, gconstpointer data)
+{
+    g_autofree char *log = g_build_filename(self->dir, "queryd.db-wal", NULL);
+    g_autofree char *database = g_build_filename(self->dir, "queryd.db", NULL);
+    g_autofree char *before = NULL;
+    g_autofree char *after = NULL;
+    g_autoptr(GError) error = NULL;
+    gsize n_before, n_after;
+    struct stat st;
+
+    store_execute(self->writer, "INSERT INTO t VALUES(1, randomblob(100000)); PRAGMA wal_checkpoint(TRUNCATE)");
+    store_execute(self->writer, "INSERT INTO t VALUES(2, randomblob(50000)); UPDATE t SET content=randomblob(70000)");
+    g_assert_true(g_file_get_contents(database, &before, &n_before, NULL));
+    g_assert_cmpint(g_stat(log, &st), ==, 0);
+    g_assert_cmpint(truncate(log, 100000), ==, 0);
+    g_assert_false(qd_connection_execute(self->writer, "INSERT INTO t VALUES(3, NULL)", &error));
+    store_assert_error(error, QW_ERROR_READ_ONLY, "queryd.db-wal' was shortened");
+    g_clear_error(&error);
+    g_assert_false(qd_connection_execute(self->writer, "PRAGMA wal_checkpoint(PASSIVE)", &error));
+    store_assert_error(error, QW_ERROR_READ_ONLY, "queryd.db-wal' was shortened");
+    store_fixture_close(self);
+    g_assert_true(g_file_get_contents(database, &after, &n_after, NULL));
+    g_assert_cmpmem(before, n_before, after, n_after);
+    store_fixture_open(self);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -372,6 +401,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
+    g_test_add("/sqlite/log-file/shortened", StoreFixture, NULL, set_up, test_shortened, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
 }
