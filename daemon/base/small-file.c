@@ -17,7 +17,7 @@ gboolean
 qd_small_file_replace(const char *path, const void *data, gsize n_bytes)
 {
     g_autofree char *temp = g_strconcat(path, ".tmp", NULL);
-    int fd = TEMP_FAILURE_RETRY(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    int fd = TEMP_FAILURE_RETRY(open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     gboolean ok;
 
     if (fd < 0)

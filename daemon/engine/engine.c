@@ -33,6 +33,7 @@
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/vfs/index-locks.h"
+#include "daemon/sqlite/vfs/open-files.h"
 #include "daemon/store/database.h"
 #include "daemon/write/writer.h"
 
@@ -416,7 +417,7 @@ qd_engine_new(const QdEngineConfig *config, QdMailbox *mailbox, GError **error)
 {
     QdEngine *self;
 
-    if (!qd_memory_init(error) || !qd_index_locks_init(error))
+    if (!qd_memory_init(error) || !qd_index_locks_init(error) || !qd_open_files_init(error))
         return NULL;
 
     self = g_new0(QdEngine, 1);

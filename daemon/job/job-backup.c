@@ -76,7 +76,7 @@ static gboolean
 send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
 {
     g_autofree char *buffer = g_malloc(COPY_BYTES);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     off_t offset = 0;
     ssize_t n = -1;
 

@@ -267,7 +267,7 @@ qd_payload_files_open_temp(QdPayloadFiles *self, const QdPayloadTemp *temp)
     char name[NAME_BYTES];
 
     get_temp_name(self, temp->name, name);
-    return temp->name != 0 ? openat(self->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    return temp->name != 0 ? openat(self->dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 }
 
 /* Beneath the folder, by its plain name: no link that was put there is followed. */

@@ -471,7 +471,7 @@ qd_payloads_after_commit(QdPayloads *self, gboolean durable)
 static void
 sync_log(QdPayloads *self)
 {
-    g_auto(QdFd) fd = open(self->log_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    g_auto(QdFd) fd = open(self->log_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
     if (fd >= 0)
         (void) fdatasync(fd);

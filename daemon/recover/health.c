@@ -4,19 +4,27 @@
  */
 #include "daemon/recover/health.h"
 
+#include <errno.h>
+
 #include "daemon/base/small-file.h"
 
 #define GROUP "Health"
+#define MAX_BYTES (1024 * 1024)
 
 void
 qd_health_init(QdHealth *self, const char *directory)
 {
     g_autoptr(GKeyFile) file = g_key_file_new();
-    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+    gsize n_bytes = 0;
 
     *self = (QdHealth){ .path = g_build_filename(directory, QD_HEALTH_NAME, NULL) };
-    if (!g_key_file_load_from_file(file, self->path, G_KEY_FILE_NONE, &error) || !g_key_file_has_group(file, GROUP)) {
-        self->unclean = !g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+    text = qd_small_file_read(self->path, MAX_BYTES, &n_bytes);
+    if (text == NULL && errno == ENOENT)
+        return;
+    if (text == NULL || !g_key_file_load_from_data(file, text, n_bytes, G_KEY_FILE_NONE, NULL) ||
+        !g_key_file_has_group(file, GROUP)) {
+        self->unclean = TRUE;
         return;
     }
     self->checked_sec = g_key_file_get_int64(file, GROUP, "checked", NULL);

@@ -327,12 +327,12 @@ qd_page_file_open(const char *path, GError **error)
     self->logs = g_hash_table_new(NULL, NULL);
     self->log_fd = -1;
     self->good_fd = -1;
-    self->fd = open(path, O_RDONLY | O_CLOEXEC);
+    self->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (self->fd < 0 && errno != ENOENT) {
         qd_error_set_errno(error, errno, "cannot open '%s'", path);
         return NULL;
     }
-    self->log_fd = open(log_path, O_RDONLY | O_CLOEXEC);
+    self->log_fd = open(log_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (self->log_fd < 0 && errno != ENOENT) {
         qd_error_set_errno(error, errno, "cannot open '%s'", log_path);
         return NULL;

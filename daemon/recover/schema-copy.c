@@ -104,7 +104,7 @@ format(GVariant *copy)
 static gboolean
 is_there(const char *path, const GByteArray *file)
 {
-    g_auto(QdFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    g_auto(QdFd) fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     guint8 head[HEAD_BYTES];
     struct stat st;
 

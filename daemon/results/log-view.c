@@ -66,7 +66,7 @@ ensure_map(QdLogView *self)
 
     if (self->map != NULL)
         return TRUE;
-    self->fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    self->fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (self->fd < 0 || fstat(self->fd, &status) < 0 || status.st_size == 0)
         return FALSE;
     map = mmap(NULL, MAPPED_BYTES, PROT_READ, MAP_SHARED, self->fd, 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/hot.h"
+#include "daemon/sqlite/file-lengths.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -167,6 +168,8 @@ set_open_error(sqlite3 *db, const char *path, int result, GError **error)
 {
     int errno_value = db != NULL && (result & 0xff) == SQLITE_CANTOPEN ? sqlite3_system_errno(db) : 0;
 
+    if (errno_value != 0 && !qd_file_lengths_check_kinds(path, error))
+        return;
     if (errno_value != 0)
         qd_error_set_errno(error, errno_value, "cannot open database '%s'", path);
     else
@@ -182,6 +185,8 @@ blame_limits(const char *what, const char *path, GError **error)
         return FALSE;
 
     g_clear_error(error);
+    if (!qd_file_lengths_check_kinds(path, error))
+        return TRUE;
     qd_error_set(error, QW_ERROR_LIMIT_EXCEEDED,
                  "cannot open %s '%s' for writing, though its permissions allow it: too many open files, no memory or no space;"
                  " the next try opens it again",

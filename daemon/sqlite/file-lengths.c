@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "daemon/sqlite/file-lengths.h"
 
+#include <sys/stat.h>
+
 #include "daemon/base/error.h"
 #include "daemon/sqlite/vfs/database-file.h"
 #include "daemon/sqlite/vfs/log-file.h"
@@ -50,4 +52,27 @@ qd_file_lengths_check_database(sqlite3 *db, GError **error)
         return TRUE;
     set_database_error(db, n_bytes, error);
     return FALSE;
+}
+
+gboolean
+qd_file_lengths_check_kinds(const char *path, GError **error)
+{
+    static const char *const suffixes[] = { "", "-wal", "-shm" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *name = g_strconcat(path, suffixes[i], NULL);
+        struct stat st;
+
+        if (stat(name, &st) < 0 || S_ISREG(st.st_mode))
+            continue;
+        qd_error_set(error, QW_ERROR_READ_ONLY,
+                     "'%s' is %s, and no file: another program has replaced it. Nothing is read or written; put the file, or a "
+                     "backup, in its place, and restart the daemon",
+                     name,
+                     S_ISFIFO(st.st_mode)  ? "a FIFO"
+                     : S_ISDIR(st.st_mode) ? "a folder"
+                                           : "a device or a socket");
+        return FALSE;
+    }
+    return TRUE;
 }

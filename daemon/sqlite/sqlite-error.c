@@ -230,13 +230,18 @@ asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
     return found;
 }
 
-/* What SQLite calls an error of the disk, damage or no database may be what another program has cut off. */
+/* What SQLite calls an error of the disk, damage or no database may be what another program has cut off or replaced. */
 static gboolean
-set_length_error(GError **error, sqlite3 *db, int result)
+set_file_error(GError **error, sqlite3 *db, int result)
 {
     int class = result & 0xff;
+    const char *path = db != NULL && class == SQLITE_CANTOPEN ? sqlite3_db_filename(db, "main") : NULL;
 
-    return db != NULL && (class == SQLITE_IOERR || class == SQLITE_CORRUPT || class == SQLITE_NOTADB) &&
+    if (db == NULL)
+        return FALSE;
+    if (class == SQLITE_CANTOPEN)
+        return path != NULL && path[0] != '\0' && !qd_file_lengths_check_kinds(path, error);
+    return (class == SQLITE_IOERR || class == SQLITE_CORRUPT || class == SQLITE_NOTADB) &&
            (!qd_file_lengths_check_log(db, FALSE, error) || !qd_file_lengths_check_database(db, error));
 }
 
@@ -250,7 +255,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
     gboolean in_text;
 
-    if (set_limit_error(error, db, result) || set_length_error(error, db, meant))
+    if (set_limit_error(error, db, result) || set_file_error(error, db, meant))
         return;
     if (meant == SQLITE_CORRUPT_VTAB)
         g_string_assign(message, "the index of a virtual table does not fit its content: rebuild it");

@@ -448,7 +448,7 @@ qd_database_guard(QdDatabase *self)
 
     if (self->lock_fd < 0 || self->guard_fd >= 0)
         return;
-    self->guard_fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    self->guard_fd = open(self->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (self->guard_fd >= 0)
         (void) fcntl(self->guard_fd, F_OFD_SETLK, &lock);
     self->watch = qd_file_watch_new(self->directory);

@@ -11,7 +11,7 @@ QdLogMark
 qd_log_mark_read(const char *path)
 {
     g_autofree char *index_path = g_strconcat(path, "-shm", NULL);
-    int fd = open(index_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int fd = open(index_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     QdLogMark mark = { 0 };
 
     mark.is_known = fd >= 0 && pread(fd, mark.bytes, sizeof mark.bytes, OFFSET) == (ssize_t) sizeof mark.bytes;

@@ -6,6 +6,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -134,6 +135,31 @@ def test_queries_say_that_the_log_was_deleted(bus):
     with pytest.raises(BusError) as error:
         bus.query("SELECT count(*) FROM t")
     assert error.value.name == "ReadOnly" and "deleted or replaced by another program" in error.value.message
+
+
+@pytest.mark.parametrize("name", ["queryd.db", "queryd.db-wal", "queryd.db-shm", "queryd.db-schema", "lock", "health", "ballast"])
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_fifo_keeps_no_call_waiting(bus, name, restarts):
+    """Nothing opens it for longer than a moment, and the daemon ends when it is asked to."""
+    bus.update("CREATE TABLE t(a)")
+    bus.expected_exits |= {1}
+    if restarts:
+        bus.stop_daemon()
+    if os.path.exists(file_of(bus, name)):
+        os.unlink(file_of(bus, name))
+    os.mkfifo(file_of(bus, name))
+    for call in (lambda: bus.query("SELECT count(*) FROM t"), lambda: bus.update("INSERT INTO t VALUES(1)"), bus.check,
+                 lambda: bus.update("CREATE TABLE u(a)")):
+        begun = time.monotonic()
+        try:
+            call()
+        except BusError as error:
+            assert name in error.message or "ReadOnly" in error.name or "Recovering" in error.name, error
+        assert time.monotonic() - begun < 8, "the call had to wait"
+    begun = time.monotonic()
+    os.kill(bus.daemon_pid(), signal.SIGTERM)
+    wait_until(lambda: len(bus.exits()) > restarts, "the daemon's end")
+    assert bus.exits()[-1] == 0 and time.monotonic() - begun < 8
 
 
 @pytest.mark.parametrize("has_log", [False, True])

@@ -77,7 +77,7 @@ get_below(void)
 static int
 open_log(const char *path)
 {
-    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    return open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
