@@ -123,7 +123,7 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(RUNNING, "running", "", 8, 1, 64, BUSY, "queries that run long at once; more wait; four threads more are for short ones"),
     ROW(RUNNING_BESIDE, "running_beside", "", 24, 1, 64, BUSY,
         "queries that run long beside these, since they have given rows before; half are for one client; more of them end"),
-    ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run"),
+    ROW(RUN_QUEUE, "run_queue", "", 256, 1, 4096, BUSY, "requests that wait to run; one client has three times what stays free"),
     ROW(SNAPSHOTS_PER_CLIENT, "snapshots_per_client", "", 32, 1, 4096, BUSY, "unfinished results of one client"),
     ROW(SNAPSHOTS, "snapshots", "", 256, 1, 4096, BUSY, "unfinished results in all"),
     ROW(RING_PER_CLIENT_BYTES, "ring_per_client_bytes", "bytes", 4 * MIB, 0, GIB, LIMIT_EXCEEDED,

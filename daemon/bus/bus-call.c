@@ -26,7 +26,8 @@ typedef struct QdBusCall {
     QdBusActFunc act;
     gboolean is_for_applications; /* the act is */
     gboolean is_for_all;          /* the act looks itself at who asks */
-    QdBusObjectFunc make;
+    const QdBusMaker *maker;      /* (nullable) (static) */
+    gboolean is_reserved;
     const char *path; /* of the object made */
     gint64 started_usec;
     guint n_revocations; /* of its client's grants, when it was submitted */
@@ -40,6 +41,8 @@ bus_call_free(QdBusCall *self)
     QdBusService *service = self->service;
 
     g_queue_unlink(&service->calls, &self->link);
+    if (self->is_reserved && self->path == NULL)
+        self->maker->release(self->call);
     (void) qd_call_free(self->call);
     sd_bus_message_unref(self->message);
     g_free(self);
@@ -88,7 +91,7 @@ send_reply(QdBusCall *self)
 
     r = sd_bus_message_new_method_return(self->message, &reply);
     if (r >= 0)
-        r = self->make != NULL ? sd_bus_message_append(reply, "o", self->path) : self->fill(reply, self->call);
+        r = self->maker != NULL ? sd_bus_message_append(reply, "o", self->path) : self->fill(reply, self->call);
     if (r >= 0)
         r = sd_bus_send(NULL, reply, NULL);
     sd_bus_message_unref(reply);
@@ -132,8 +135,8 @@ answer(QdBusCall *self)
 
     if (call->result.error == NULL && qd_call_is_reading(call)) /* a write that is done is answered */
         (void) qd_client_check_kept(call->client, self->n_revocations, &call->result.error);
-    if (call->result.error == NULL && self->make != NULL)
-        self->path = self->make(self->service, sd_bus_message_get_sender(self->message), call, &call->result.error);
+    if (call->result.error == NULL && self->maker != NULL)
+        self->path = self->maker->make(self->service, sd_bus_message_get_sender(self->message), call, &call->result.error);
     qd_bus_call_log(call, sd_bus_message_get_sender(self->message), self->started_usec);
     if (call->result.error != NULL || self->is_answered) {
         bus_call_fail(self, call->result.error);
@@ -236,7 +239,14 @@ start_job(QdBusCall *self, const QdPeer *peer)
 static void
 submit(QdBusCall *self, const QdPeer *peer)
 {
+    g_autoptr(GError) error = NULL;
+
     self->call->client = qd_client_ref(qd_peer_get_client(peer));
+    if (self->maker != NULL && !self->maker->reserve(self->service, self->call, &error)) {
+        bus_call_fail(self, error);
+        return;
+    }
+    self->is_reserved = self->maker != NULL;
     self->n_revocations = qd_client_get_n_revocations(self->call->client);
     self->call->done = on_done;
     self->call->told = on_told;
@@ -276,7 +286,7 @@ on_peer(const QdPeer *peer, const GError *peer_error, void *user_data)
     } else if (self->act != NULL) {
         self->act(self->service, self->message, peer);
         bus_call_free(self);
-    } else if (self->fill == NULL && self->make == NULL) {
+    } else if (self->fill == NULL && self->maker == NULL) {
         start_job(self, peer);
     } else {
         submit(self, peer);
@@ -323,9 +333,9 @@ qd_bus_method_serve(const QdBusMethod *method, sd_bus_message *message, QdBusSer
 }
 
 int
-qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusObjectFunc make)
+qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, const QdBusMaker *maker)
 {
-    return bus_call_run(service, message, &(QdBusCall){ .call = call, .make = make });
+    return bus_call_run(service, message, &(QdBusCall){ .call = call, .maker = maker });
 }
 
 int

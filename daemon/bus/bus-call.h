@@ -18,6 +18,15 @@ typedef int (*QdBusFillFunc)(sd_bus_message *reply, QdCall *call);
 /* Makes an object of what a call has found out. Returns: (transfer none) (nullable): its path */
 typedef const char *(*QdBusObjectFunc)(QdBusService *service, const char *sender, QdCall *call, GError **error);
 
+/* Takes what the object will need before its call runs: a refusal costs nothing. What it has taken is given back if nothing is
+ * made. */
+typedef gboolean (*QdBusReserveFunc)(QdBusService *service, QdCall *call, GError **error);
+typedef struct QdBusMaker {
+    QdBusReserveFunc reserve;
+    void (*release)(QdCall *call);
+    QdBusObjectFunc make; /* owns what was reserved when it has succeeded */
+} QdBusMaker;
+
 /* A method that the engine has no call for: answers @message itself. */
 typedef void (*QdBusActFunc)(QdBusService *service, sd_bus_message *message, const QdPeer *peer);
 
@@ -52,13 +61,14 @@ int qd_bus_call_start(QdBusService *service, sd_bus_message *message, QdCall *ca
  * @service: the service
  * @message: (transfer none): the method call
  * @call: (transfer full): filled but for its client and `done`
- * @make: called when @call has succeeded and the sender is still there; its error is answered as one of the call
+ * @maker: (static): `make` is called when @call has succeeded and the sender is still there; its error is answered as one of the
+ * call
  *
  * As qd_bus_call_start(), but answers with the path of an object. Thread: main.
  *
  * Returns: 1, for the handler to return
  */
-int qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, QdBusObjectFunc make);
+int qd_bus_call_start_object(QdBusService *service, sd_bus_message *message, QdCall *call, const QdBusMaker *maker);
 
 /**
  * qd_bus_call_act:

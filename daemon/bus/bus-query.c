@@ -223,13 +223,14 @@ handle_explain(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 static int
 handle_subscribe(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
 {
+    static const QdBusMaker maker = { qd_bus_subscriptions_reserve, qd_bus_subscriptions_release, qd_bus_subscriptions_add };
     g_autoptr(QdCall) call = qd_call_new(&qd_subscribe_call, NULL);
     g_autoptr(GError) error = NULL;
 
     if (!qd_bus_read_statement(message, call, &error) || !qd_bus_read_options(message, call, &error))
         return qd_bus_return_error(ret_error, error);
 
-    return qd_bus_call_start_object(userdata, message, g_steal_pointer(&call), qd_bus_subscriptions_add);
+    return qd_bus_call_start_object(userdata, message, g_steal_pointer(&call), &maker);
 }
 
 static int

@@ -400,19 +400,33 @@ qd_bus_subscriptions_tell(QdBusSubscriptions *self, uint64_t generation, const Q
 /* Life ------------------------------------------------------------------------------------------------------------------- */
 
 static gboolean
-check_room(QdBusSubscriptions *self, const char *sender, QdCall *call, const char *text, GError **error)
+check_room(const QdBusSubscriptions *self, GError **error)
 {
     const QdLimits *limits = qd_engine_get_limits(self->service->engine);
 
-    if (!qd_peers_has(self->service->peers, sender)) {
-        qd_error_set(error, QW_ERROR_CLOSED, "the caller has left the bus");
-        return FALSE;
-    }
-    if (g_hash_table_size(self->subscriptions) >= qd_limits_get(limits, QD_LIMIT_SUBSCRIPTIONS)) {
-        qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTIONS, "too many subscriptions");
-        return FALSE;
-    }
-    return qd_client_take_subscription(call->client, strlen(text), limits, error);
+    if (g_hash_table_size(self->subscriptions) < qd_limits_get(limits, QD_LIMIT_SUBSCRIPTIONS))
+        return TRUE;
+    qd_limit_set_error(error, limits, QD_LIMIT_SUBSCRIPTIONS, "too many subscriptions");
+    return FALSE;
+}
+
+static gsize
+count_text(const QdCall *call)
+{
+    return strlen(g_array_index(call->statements, QdCallStatement, 0).text);
+}
+
+gboolean
+qd_bus_subscriptions_reserve(QdBusService *service, QdCall *call, GError **error)
+{
+    return check_room(service->subscriptions, error) &&
+           qd_client_take_subscription(call->client, count_text(call), qd_engine_get_limits(service->engine), error);
+}
+
+void
+qd_bus_subscriptions_release(QdCall *call)
+{
+    qd_client_give_subscription(call->client, count_text(call));
 }
 
 const char *
@@ -422,7 +436,11 @@ qd_bus_subscriptions_add(QdBusService *service, const char *sender, QdCall *call
     const QdCallStatement *statement = &g_array_index(call->statements, QdCallStatement, 0);
     Subscription *subscription;
 
-    if (!check_room(self, sender, call, statement->text, error))
+    if (!qd_peers_has(service->peers, sender)) {
+        qd_error_set(error, QW_ERROR_CLOSED, "the caller has left the bus");
+        return NULL;
+    }
+    if (!check_room(self, error))
         return NULL;
 
     qd_engine_tell_changes(service->engine); /* what was before is no news for this one */

@@ -33,11 +33,18 @@ QdBusSubscriptions *qd_bus_subscriptions_new(QdBusService *service, GError **err
  */
 QdBusSubscriptions *qd_bus_subscriptions_free(QdBusSubscriptions *self);
 
+/*
+ * Charges the client of @call with a subscription before its query is compiled: of a flood most are refused at once.
+ * LIMIT_EXCEEDED. What was charged is the subscription's when it is added, or given back by the second function.
+ */
+gboolean qd_bus_subscriptions_reserve(QdBusService *service, QdCall *call, GError **error);
+void qd_bus_subscriptions_release(QdCall *call);
+
 /**
  * qd_bus_subscriptions_add:
  * @service: the service
  * @sender: (nullable): the bus name that subscribes
- * @call: (transfer none): a SUBSCRIBE that has succeeded; its text and read set are taken
+ * @call: (transfer none): a SUBSCRIBE that has succeeded, with what was reserved; its text and read set are taken
  * @error: (nullable): location for an error
  *
  * Errors: LIMIT_EXCEEDED; CLOSED when @sender has left.

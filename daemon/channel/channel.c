@@ -271,7 +271,7 @@ channel_get_slot(QdChannel *self)
         return SLOT_QUEUED;
 
     qd_channel_take_request(self);
-    qd_limit_set_error(&error, &self->context->limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+    qd_task_set_full_error(&self->context->limits, &error);
     qd_channel_fail_request(self, error);
     return SLOT_REFUSED;
 }

@@ -275,7 +275,7 @@ start_call(QdEngine *self, QdCall *call)
         call->result.error = g_error_copy(self->open_error);
         qd_call_finish(call);
     } else if (!push_call(self, call)) {
-        qd_limit_set_error(&call->result.error, &self->context.limits, QD_LIMIT_RUN_QUEUE, "too many requests wait");
+        qd_task_set_full_error(&self->context.limits, &call->result.error);
         qd_call_finish(call);
     }
 }
@@ -379,9 +379,7 @@ on_tick(void *data, guint n_over, gboolean is_stuck)
 static void
 on_activity(void *user_data)
 {
-    QdEngine *self = user_data;
-
-    self->config.activity(self->config.user_data);
+    ((QdEngine *) user_data)->config.activity(((QdEngine *) user_data)->config.user_data);
 }
 
 static void

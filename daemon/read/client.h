@@ -42,6 +42,14 @@ typedef struct QdWriteLane {
     guint n;
 } QdWriteLane;
 
+/* Its tasks that wait for a slot: task-list.h. */
+typedef struct QdTaskLane {
+    struct QdTaskLane *next;
+    struct QdTask *first;
+    struct QdTask **end;
+    guint n;
+} QdTaskLane;
+
 /* What the processes of one application have together. */
 typedef struct QdApplication {
     gint ref_count;
@@ -58,6 +66,7 @@ struct QdClient {
     GPtrArray *accesses; /* (nullable) of QdAccess: this one and earlier ones, which a run may still look at */
     guint n_revocations; /* atomic */
     QdWriteLane write_lane;
+    QdTaskLane task_lanes[2];
     QdMemoryAccount *memory; /* (owned): unless the application's is meant */
     gint charges[QD_N_CHARGES];
 };

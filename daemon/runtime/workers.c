@@ -29,7 +29,7 @@
 #define TOKEN_TIMER (UINT64_MAX - 1)
 /* So often the tasks that have run before go first, so that a flood of short ones cannot starve them. */
 #define SLICED_TURN 8
-/* A core that served a request a moment ago is likely to be wanted again. */
+/* A core that served a request a moment ago may be wanted again. */
 #define QUIET_USEC 50000u
 
 /* What calls the owner of the workers. */
@@ -68,16 +68,17 @@ struct QdWorkers {
     uint64_t last_progress_usec; /* atomic: a thread took something, or had nothing to take */
 };
 
-static QdTask *
-list_pop(QdWorkers *self, QdTaskList *list)
+/* Under the mutex. */
+static gboolean
+take_slot_for(const QdTask *task, void *data)
 {
-    for (QdTask **link = &list->first; *link != NULL; link = &(*link)->next)
-        if (qd_run_slots_take(&self->slots, (*link)->client, (*link)->sliced)) {
-            if ((*link)->client != NULL)
-                qd_run_slots_note_use(&self->slots);
-            return qd_task_list_unlink(list, link);
-        }
-    return NULL;
+    QdWorkers *self = data;
+
+    if (!qd_run_slots_take(&self->slots, task->client, task->sliced))
+        return FALSE;
+    if (task->client != NULL)
+        qd_run_slots_note_use(&self->slots);
+    return TRUE;
 }
 
 /* Under the mutex. */
@@ -112,11 +113,11 @@ workers_pop(QdWorkers *self, gboolean *ret_is_late)
         task = pop_late(self);
     *ret_is_late = task != NULL;
     if (task == NULL && self->n_taken % SLICED_TURN == SLICED_TURN - 1)
-        task = list_pop(self, &self->sliced);
+        task = qd_task_list_pop(&self->sliced, take_slot_for, self);
     if (task == NULL)
-        task = list_pop(self, &self->fresh);
+        task = qd_task_list_pop(&self->fresh, take_slot_for, self);
     if (task == NULL)
-        task = list_pop(self, &self->sliced);
+        task = qd_task_list_pop(&self->sliced, take_slot_for, self);
     if (task != NULL) {
         self->n_taken++;
         wake = g_atomic_int_add(&self->n_queued, -1) > 1 && self->slots.n_running < self->threads.n;
@@ -127,18 +128,14 @@ workers_pop(QdWorkers *self, gboolean *ret_is_late)
     return task;
 }
 
-void
-qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
+/* Under the mutex. */
+static void
+enqueue(QdWorkers *self, QdTask *task)
 {
-    pthread_mutex_lock(&self->mutex);
     qd_task_list_push(task->sliced ? &self->sliced : &self->fresh, task);
     (void) g_atomic_int_add(&self->n_queued, 1);
     if (task->watch_fd >= 0)
         qd_workers_arm(self, task->watch_fd, task->watch_token, task->watch_events);
-    pthread_mutex_unlock(&self->mutex);
-
-    if (wake)
-        (void) eventfd_write(self->queue_fd, 1);
 }
 
 gboolean
@@ -154,14 +151,41 @@ qd_workers_take_back(QdWorkers *self, QdTask *task)
     return taken;
 }
 
+/* Under the mutex. Clients that fill the queue leave a part of it to others, as with memory. */
+static gboolean
+has_place(const QdWorkers *self, const QdClient *client)
+{
+    int64_t n_free = (int64_t) qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE) - g_atomic_int_get(&self->n_queued);
+    guint n = qd_task_list_count(&self->fresh, client) + qd_task_list_count(&self->sliced, client);
+
+    return n_free > 0 && n <= QD_LIMIT_SHARE * n_free;
+}
+
+static gboolean
+push(QdWorkers *self, QdTask *task, gboolean wake, gboolean is_bounded)
+{
+    gboolean has_room;
+
+    pthread_mutex_lock(&self->mutex);
+    has_room = !is_bounded || has_place(self, task->client);
+    if (has_room)
+        enqueue(self, task);
+    pthread_mutex_unlock(&self->mutex);
+    if (has_room && wake)
+        (void) eventfd_write(self->queue_fd, 1);
+    return has_room;
+}
+
+void
+qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake)
+{
+    (void) push(self, task, wake, FALSE);
+}
+
 gboolean
 qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake)
 {
-    if ((uint64_t) g_atomic_int_get(&self->n_queued) >= qd_limits_get(self->limits, QD_LIMIT_RUN_QUEUE))
-        return FALSE;
-
-    qd_workers_push_always(self, task, wake);
-    return TRUE;
+    return push(self, task, wake, TRUE);
 }
 
 gboolean
@@ -474,8 +498,8 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     self->hooks.user_data = user_data;
     qd_run_slots_init(&self->slots, limits);
     self->max_lingering = (gint) self->slots.n_cores / 2; /* none on a single core */
-    self->fresh.end = &self->fresh.first;
-    self->sliced.end = &self->sliced.first;
+    qd_task_list_init(&self->fresh, 0);
+    qd_task_list_init(&self->sliced, 1);
     self->last_progress_usec = (uint64_t) g_get_monotonic_time();
     pthread_mutex_init(&self->mutex, NULL);
     self->threads.n_base = (guint) qd_limits_get(limits, QD_LIMIT_RUNNING) + QD_RUN_SLOTS_SPARE + QD_RUN_SLOTS_FIRST +
@@ -496,23 +520,6 @@ qd_workers_new(const QdLimits *limits, QdWorkersEventFunc event_func, QdWorkersS
     return self;
 }
 
-/* Those that are the queue's own. */
-static void
-drop_tasks(QdTaskList *list)
-{
-    QdTask **link = &list->first;
-
-    while (*link != NULL) {
-        if ((*link)->drop != NULL) {
-            QdTask *task = qd_task_list_unlink(list, link);
-
-            task->drop(task);
-        } else {
-            link = &(*link)->next;
-        }
-    }
-}
-
 void
 qd_workers_stop(QdWorkers *self)
 {
@@ -523,8 +530,8 @@ qd_workers_stop(QdWorkers *self)
     for (guint i = 0; i < self->threads.n; i++)
         (void) pthread_join(self->threads.handles[i], NULL);
     self->threads.n = 0;
-    drop_tasks(&self->fresh);
-    drop_tasks(&self->sliced);
+    qd_task_list_drop(&self->fresh);
+    qd_task_list_drop(&self->sliced);
 }
 
 QdWorkers *

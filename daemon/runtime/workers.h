@@ -52,6 +52,8 @@ QdWorkers *qd_workers_free(QdWorkers *self);
 void qd_task_begin_wait(QdTask *self, uint64_t timeout_msec, uint64_t begun_usec);
 /* It is out of the queue, with a slot or without. Returns: µs that it has waited */
 uint64_t qd_task_end_wait(QdTask *self);
+/* BUSY: it was not pushed. */
+void qd_task_set_full_error(const QdLimits *limits, GError **error);
 /* TIMEOUT: for `late`. */
 void qd_task_set_late_error(const QdTask *self, GError **error);
 
@@ -68,7 +70,8 @@ int qd_workers_watch(QdWorkers *self, int fd, uint64_t token);
 /* Arms @fd for one event. */
 void qd_workers_arm(QdWorkers *self, int fd, uint64_t token, uint32_t events);
 
-/* Puts a task into the queue, and wakes a thread when @wake. Returns: false when the queue is full (limit run_queue). */
+/* Puts a task into the queue, and wakes a thread when @wake. Returns: false when the queue is full (limit run_queue), or
+ * has QD_LIMIT_SHARE times as many of the task's client as places that are free. */
 gboolean qd_workers_push(QdWorkers *self, QdTask *task, gboolean wake);
 /* The same without the limit, for what has been accepted before. */
 void qd_workers_push_always(QdWorkers *self, QdTask *task, gboolean wake);

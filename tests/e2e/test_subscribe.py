@@ -175,3 +175,19 @@ def test_prefixes_tell(bus, tmp_path):
         assert bus.import_fd(stream.fileno(), "turtle")["State"] == "finished"
     spin(lambda: any("zoo" in changed.get("Prefixes", {}) for changed in seen), "PropertiesChanged")
     assert bus.property("Prefixes")["zoo"] == "http://zoo/"
+
+
+def test_a_refusal_is_cheap(bus):
+    """Beyond the limit a query is not compiled: what fails to compile gets the limit's error, too."""
+    for i in range(1000):
+        subscribe(bus, f"SELECT {i}")
+    with pytest.raises(BusError) as caught:
+        subscribe(bus, "SELECT 0 FROM missing")
+    assert caught.value.name == "LimitExceeded"
+
+
+def test_what_fails_is_given_back(bus):
+    for _ in range(1100):
+        with pytest.raises(BusError, match="no such table"):
+            subscribe(bus, "SELECT 0 FROM missing")
+    subscribe(bus, "SELECT 0")

@@ -247,6 +247,59 @@ test_short_ones_first(Fixture *self, gconstpointer data)
 }
 
 /* Where as many long ones run as may, fresh ones still find a thread. */
+/* A client that floods the queue keeps another one waiting for one of its tasks at most. */
+static void
+test_clients_take_turns(Fixture *self, gconstpointer data)
+{
+    Work blockers[5];
+    Work works[10];
+    int places[10] = { 0 };
+
+    self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 8;
+    for (int i = 0; i < 5; i++) {
+        push(self, &blockers[i], 100, i < 4 ? self->client : self->other, FALSE);
+        g_assert_cmpint(pop_running(self), ==, 100);
+    }
+    for (int i = 0; i < 10; i++)
+        push(self, &works[i], i, i < 8 ? self->client : self->other, FALSE);
+    let_go(self, 1); /* the fifth was one more, as the first of its client */
+    for (int i = 0; i < 10; i++) {
+        let_go(self, 1);
+        places[pop_running(self)] = i;
+    }
+    g_assert_cmpint(places[8], <=, 2);
+    g_assert_cmpint(places[9], <=, 4);
+    for (int i = 1; i < 8; i++)
+        g_assert_cmpint(places[i], >, places[i - 1]);
+    let_go(self, 4);
+    wait_for_slots(self);
+}
+
+/* It does not fill the queue either. */
+static void
+test_a_client_leaves_places(Fixture *self, gconstpointer data)
+{
+    Work works[13];
+    Work surplus = { .task = { .client = self->client, .watch_fd = -1, .run = run_work }, .fixture = self };
+    guint n = 0;
+
+    self->limits.values[QD_LIMIT_RUN_QUEUE] = 8;
+    self->limits.values[QD_LIMIT_RUNNING_PER_CLIENT] = 1;
+    for (int i = 0; i < 3; i++)
+        push(self, &works[n++], i, self->client, FALSE);
+    for (int i = 0; i < 3; i++)
+        (void) pop_running(self);
+    for (int i = 0; i < 7; i++)
+        push(self, &works[n++], i, self->client, FALSE);
+    g_assert_false(qd_workers_push(self->workers, &surplus.task, TRUE));
+    push(self, &works[n++], 7, self->other, FALSE);
+    g_assert_cmpint(pop_running(self), ==, 7);
+    let_go(self, n);
+    for (int i = 0; i < 7; i++)
+        (void) pop_running(self);
+    wait_for_slots(self);
+}
+
 static void
 test_long_ones_leave_room(Fixture *self, gconstpointer data)
 {
@@ -390,6 +443,8 @@ main(int argc, char **argv)
     ADD("slots/by-hand", test_slot_by_hand);
     ADD("queue-is-bounded", test_queue_is_bounded);
     ADD("short-ones-first", test_short_ones_first);
+    ADD("clients-take-turns", test_clients_take_turns);
+    ADD("a-client-leaves-places", test_a_client_leaves_places);
     ADD("long-ones-leave-room", test_long_ones_leave_room);
     ADD("events", test_events);
     ADD("events-beside-a-full-queue", test_events_beside_a_full_queue);
