@@ -303,6 +303,30 @@ peer_judge(QdPeer *self, QdBusProcess *process)
     peer_end(self, error);
 }
 
+/* @what: the bus was asked to do. It, or this daemon, is busy when it has not answered in the time that sd-bus gives it. */
+static void
+peer_fail_by_reply(QdPeer *self, sd_bus_message *reply, const char *what)
+{
+    static const char *const late[] = { SD_BUS_ERROR_NO_REPLY, SD_BUS_ERROR_TIMEOUT, "org.freedesktop.DBus.Error.TimedOut" };
+    const sd_bus_error *said = sd_bus_message_get_error(reply);
+    g_autofree char *reason = NULL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(late); i++)
+        if (sd_bus_error_has_name(said, late[i])) {
+            reason = g_strdup_printf("the bus did not %s in time: it, or the daemon, has too much to do; try again", what);
+            peer_fail(self, QW_ERROR_BUSY, reason);
+            return;
+        }
+    if (sd_bus_error_has_name(said, SD_BUS_ERROR_NAME_HAS_NO_OWNER) ||
+        sd_bus_error_has_name(said, SD_BUS_ERROR_UNIX_PROCESS_ID_UNKNOWN)) {
+        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
+        return;
+    }
+    reason = g_strdup_printf("the bus did not %s: %s (%s)", what, said->message != NULL ? said->message : "", said->name);
+    peer_fail(self, sd_bus_error_has_name(said, SD_BUS_ERROR_LIMITS_EXCEEDED) ? QW_ERROR_LIMIT_EXCEEDED : QW_ERROR_INTERNAL,
+              reason);
+}
+
 static int
 on_name_owner_changed(sd_bus_message *message, void *user_data, sd_bus_error *ret_error)
 {
@@ -327,7 +351,7 @@ on_match_installed(sd_bus_message *message, void *user_data, sd_bus_error *ret_e
         if (self->payer != NULL)
             peer_leave(self);
         else
-            peer_fail(self, QW_ERROR_INTERNAL, "cannot watch the caller's name on the bus");
+            peer_fail_by_reply(self, message, "watch the caller's name");
     }
     return 1;
 }
@@ -340,7 +364,7 @@ on_second_look(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
 
     self->question_slot = sd_bus_slot_unref(self->question_slot);
     if (sd_bus_message_is_method_error(message, NULL))
-        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
+        peer_fail_by_reply(self, message, "say which process the caller is");
     else
         peer_judge(self, process);
     return 1;
@@ -397,7 +421,7 @@ on_credentials(sd_bus_message *message, void *user_data, sd_bus_error *ret_error
 
     self->question_slot = sd_bus_slot_unref(self->question_slot);
     if (sd_bus_message_is_method_error(message, NULL)) {
-        peer_fail(self, QW_ERROR_CLOSED, CALLER_LEFT);
+        peer_fail_by_reply(self, message, "say which program the caller is");
     } else if (read_credentials(message, &pid, &uid, &pid_fd) < 0) {
         peer_fail(self, QW_ERROR_INTERNAL, "cannot read the caller's credentials");
     } else if (is_foreign_user(uid)) {
