@@ -207,14 +207,38 @@ execute(QctlSession *session, const char *text, bool writes, GError **error)
     return query_transaction_query(transaction, language, text, parameters, cancellable, error);
 }
 
+/* What an update returns comes after its commit. So the end of that says that it is done, although it cannot be shown. */
+static void
+tell_done(QctlSession *session, QueryCursor *cursor, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gint64 n_changes;
+
+    while (query_cursor_next(cursor, qctl_session_get_cancellable(session), &failure))
+        continue;
+    if (failure != NULL)
+        return;
+    n_changes = query_cursor_get_changes(cursor);
+    g_prefix_error(error,
+                   "the update is done (%" G_GINT64_FORMAT " row%s changed), but not all that it returns is shown: ", n_changes,
+                   n_changes == 1 ? "" : "s");
+}
+
 static bool
 run(QctlSession *session, QctlSink *sink, const char *text, bool writes, guint64 *ret_generation, GError **error)
 {
     gint64 start_usec = g_get_monotonic_time();
     g_autoptr(QueryCursor) cursor = execute(session, text, writes, error);
+    g_autoptr(GError) failure = NULL;
 
-    if (cursor == NULL || !print_result(session, sink, cursor, error))
+    if (cursor == NULL)
         return false;
+    if (!print_result(session, sink, cursor, &failure)) {
+        if (writes && failure->domain == G_FILE_ERROR && qctl_session_get_transaction(session) == NULL)
+            tell_done(session, cursor, &failure);
+        g_propagate_error(error, g_steal_pointer(&failure));
+        return false;
+    }
     print_notes(session, cursor, writes, start_usec);
     if (ret_generation != NULL)
         *ret_generation = query_cursor_get_generation(cursor);
@@ -227,13 +251,45 @@ qctl_run_query(QctlSession *session, QctlSink *sink, const char *text, guint64 *
     return run(session, sink, text, false, ret_generation, error);
 }
 
+/* Of SQL, by its first word: then the daemon is asked, which knows. */
+static bool
+may_be_query(QctlSession *session, const char *text)
+{
+    static const char *const words[] = { "SELECT", "WITH", "VALUES", "EXPLAIN" };
+    bool found = qctl_session_get_language(session) == QUERY_LANGUAGE_SPARQL;
+
+    for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+        found = found || g_ascii_strncasecmp(text, words[i], strlen(words[i])) == 0;
+    return found;
+}
+
+/* A channel that may write runs queries, too. An update by D-Bus is none, so a statement that can be prepared for reading is not.
+ */
+static bool
+check_update(QctlSession *session, const char *text, GError **error)
+{
+    QueryConnection *connection = may_be_query(session, text) ? qctl_session_connect(session, NULL) : NULL;
+    g_autoptr(QueryStatement) statement = NULL;
+
+    if (connection == NULL || qctl_session_get_transaction(session) != NULL ||
+        qctl_session_get_arguments(session)->place.remote != NULL)
+        return true;
+    statement = query_connection_prepare(connection, qctl_session_get_language(session), text,
+                                         qctl_session_get_cancellable(session), NULL);
+    if (statement == NULL)
+        return true;
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "statement changes nothing: run it as a query, with queryctl %s",
+                qctl_session_get_language(session) == QUERY_LANGUAGE_SQL ? "sql" : "sparql");
+    return false;
+}
+
 static bool
 run_with_access(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, GError **error)
 {
     g_autoptr(GError) failure = NULL;
 
     if (access == QCTL_ACCESS_WRITE)
-        return run(session, sink, text, true, NULL, error);
+        return check_update(session, text, error) && run(session, sink, text, true, NULL, error);
     if (run(session, sink, text, false, NULL, &failure))
         return true;
     if (access == QCTL_ACCESS_EITHER && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
