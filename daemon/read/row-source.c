@@ -10,6 +10,7 @@
 #include "daemon/read/pool.h"
 #include "daemon/read/rdf-encoder.h"
 #include "daemon/read/row-encoder.h"
+#include "daemon/read/run.h"
 #include "daemon/read/shape.h"
 
 /* A result that was begun with fewer instructions than these may begin again in another form. */
@@ -35,6 +36,24 @@ qd_row_source_set_compiled(QdRowSource *self, QdCompiled *compiled)
     self->compiled = compiled;
     self->stmt = compiled != NULL ? compiled->stmt : NULL;
     return compiled != NULL;
+}
+
+gboolean
+qd_row_source_compile(QdRowSource *self, const QdRunText *what, QdPolicy policy, GError **error)
+{
+    QdConnection *connection = self->reader->connection;
+    QdSchemaWatch *schema = qd_connection_get_schema(connection);
+    gboolean outside = sqlite3_get_autocommit(qd_connection_get_db(connection));
+    QdCompiled *compiled;
+
+    schema->keeps = what->is_executed && self->pool != NULL;
+    if (what->is_described)
+        qd_schema_watch_follow(schema, TRUE);
+    compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
+                                  : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
+    schema->keeps = FALSE;
+    self->holds = self->holds || (outside && !sqlite3_get_autocommit(qd_connection_get_db(connection)));
+    return qd_row_source_set_compiled(self, compiled);
 }
 
 /* Values ---------------------------------------------------------------------------------------------------------------- */
@@ -236,6 +255,19 @@ can_be_packed(const QdRowSource *self)
     return self->may_pack && self->plan == NULL && !is_packed(self);
 }
 
+/* SQLite reads the schema once more. Without a snapshot it may have to do so again, as often as others change it meanwhile. */
+static gboolean
+hold_schema(QdRowSource *self)
+{
+    QdConnection *connection = self->reader->connection;
+
+    if (!qd_schema_watch_is_behind(qd_connection_get_schema(connection)))
+        return FALSE;
+    if (sqlite3_get_autocommit(qd_connection_get_db(connection)))
+        self->holds = qd_connection_begin(connection, NULL);
+    return TRUE;
+}
+
 void
 qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 {
@@ -249,7 +281,7 @@ qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer)
 
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1);
     (void) sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 1);
-    if (!can_be_packed(self) || try_ranges(self, writer))
+    if (hold_schema(self) || !can_be_packed(self) || try_ranges(self, writer))
         return;
     if ((self->compiled->wrapped.gives_much || self->compiled->wrapped.stmt != NULL))
         (void) try_packing(self, writer);
@@ -402,13 +434,23 @@ note_time(QdRowSource *self, uint64_t n_seen, uint64_t usec)
     }
 }
 
+static void
+end_transaction(QdRowSource *self)
+{
+    if (self->holds)
+        (void) qd_connection_end(self->reader->connection, NULL);
+    self->holds = FALSE;
+}
+
 void
 qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t usec)
 {
     uint64_t n_seen;
 
-    if (self->compiled == NULL)
+    if (self->compiled == NULL) {
+        end_transaction(self);
         return;
+    }
 
     n_seen = self->ranges == NULL ? get_n_seen(self) : 0;
     if (is_packed(self) && n_bytes >= MUCH_BYTES && self->ranges == NULL)
@@ -417,9 +459,7 @@ qd_row_source_end(QdRowSource *self, uint64_t n_rows, uint64_t n_bytes, uint64_t
     (void) sqlite3_reset(self->compiled->stmt);
     (void) sqlite3_clear_bindings(self->compiled->stmt);
     end_packing(self);
-    if (self->holds)
-        (void) qd_connection_end(self->reader->connection, NULL);
-    self->holds = FALSE;
+    end_transaction(self);
     if (n_bytes >= MUCH_BYTES)
         self->compiled->wrapped.gives_much = TRUE;
 }

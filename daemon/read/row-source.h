@@ -16,12 +16,14 @@
 #include "client-lib/wire/wire-page-writer.h"
 #include "daemon/read/ranges/scan-ranges.h"
 #include "daemon/read/table-scan.h"
+#include "daemon/sqlite/guard/policy.h"
 
 typedef struct QdCompiled QdCompiled;
 typedef struct QdLimits QdLimits;
 typedef struct QdParameters QdParameters;
 typedef struct QdRdfEncoder QdRdfEncoder;
 typedef struct QdReader QdReader;
+typedef struct QdRunText QdRunText;
 typedef struct QdSparqlPlan QdSparqlPlan;
 
 typedef struct QdRowSource {
@@ -38,7 +40,7 @@ typedef struct QdRowSource {
     gboolean stepped;
     QdTableScan *scan;    /* (owned) (nullable): gives the rows after the first one of a packed statement */
     gboolean scans;       /* stands on a row of @scan, or at its end */
-    gboolean holds;       /* the transaction of @scan or @ranges, until the end */
+    gboolean holds;       /* the transaction of @scan, of @ranges or of the schema, until the end */
     QwPageWriter *writer; /* (not owned) of the fill */
     size_t kept_bytes;    /* of the page, while rows that were given are passed over */
 
@@ -49,6 +51,10 @@ typedef struct QdRowSource {
 
 /* @compiled: (nullable): it is compiled, also for the second time. Returns: whether there is one */
 gboolean qd_row_source_set_compiled(QdRowSource *self, QdCompiled *compiled);
+
+/* SQL, or what SPARQL has become. After a change the schema is read again; a query that is executed runs in the same snapshot, so
+ * that this is done once. FALSE: the errors of qd_connection_compile() */
+gboolean qd_row_source_compile(QdRowSource *self, const QdRunText *what, QdPolicy policy, GError **error);
 
 /* SQL: values for one execution; NULL: none. What they refer to stays until qd_row_source_end(). BAD_PARAMETER. */
 gboolean qd_row_source_bind_row(QdRowSource *self, const QwPageReader *row, GError **error);

@@ -79,16 +79,11 @@ qd_run_discharge(QdRun *self)
 static gboolean
 compile_sql(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
-    QdConnection *connection = self->reader->connection;
     uint64_t start_usec = (uint64_t) g_get_monotonic_time();
-    QdCompiled *compiled;
+    gboolean ok = qd_row_source_compile(&self->rows, what, policy, error);
 
-    if (what->is_described)
-        qd_schema_watch_follow(qd_connection_get_schema(connection), TRUE);
-    compiled = what->is_generated ? qd_connection_compile_generated(connection, what->text, self->limits, error)
-                                  : qd_connection_compile(connection, what->text, what->n_bytes, policy, self->limits, error);
     self->prepare_usec = (uint64_t) g_get_monotonic_time() - start_usec;
-    return qd_row_source_set_compiled(&self->rows, compiled);
+    return ok;
 }
 
 static gboolean
@@ -169,7 +164,8 @@ lease_reader(QdPool *pool, QdClient *client, const QdReader *preferred, const Qd
     }
 }
 
-/* Compiling has an end of its own; it is watched for the thread that it holds. A statement from the cache holds none. */
+/* Compiling has an end of its own; it is watched for the thread that it holds. A statement from the cache holds none, but for a
+ * schema that has to be read again. */
 static gboolean
 compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
 {
@@ -178,7 +174,7 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
     uint64_t begun_usec = what->begun_usec > 0 ? what->begun_usec : (uint64_t) g_get_monotonic_time();
     gboolean ok;
 
-    if (what->language == QD_LANGUAGE_SQL &&
+    if (what->language == QD_LANGUAGE_SQL && !qd_schema_watch_is_behind(qd_connection_get_schema(self->reader->connection)) &&
         qd_connection_has_compiled(self->reader->connection, what->text, what->n_bytes, policy))
         return compile_sql(self, what, policy, error);
 

@@ -458,6 +458,14 @@ qd_connection_list_reads(QdConnection *self, const char *text, gsize n_bytes, co
     return g_steal_pointer(&tables);
 }
 
+/* Whether the schema could not be read in time. */
+static gboolean
+is_late(const QdConnection *self)
+{
+    return self->guard.caller_end_usec > 0 && qd_schema_watch_is_behind(&self->schema) &&
+           (uint64_t) g_get_monotonic_time() > self->guard.caller_end_usec;
+}
+
 static QdCompiled *
 find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
                 GError **error)
@@ -467,6 +475,11 @@ find_or_compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy po
     guint index;
 
     qd_schema_watch_follow(&self->schema, FALSE);
+    if (is_late(self)) {
+        self->guard.compile_deadline_usec = self->guard.caller_end_usec;
+        qd_guard_set_time_error(&self->guard, error);
+        return NULL;
+    }
     index = cache_find(self, text, n_bytes, policy, is_generated);
     compiled = index < self->statements.n ? self->statements.items[index] : NULL;
     /* SQLite compiles a statement again when it runs, but shows the program that it has */
@@ -505,10 +518,10 @@ static QdCompiled *
 compile(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, gboolean is_generated, const QdLimits *limits,
         GError **error)
 {
-    int outside = sqlite3_get_autocommit(self->db);
+    gboolean outside = sqlite3_get_autocommit(self->db);
     QdCompiled *compiled = find_or_compile(self, text, n_bytes, policy, is_generated, limits, error);
 
-    if (compiled == NULL || sqlite3_get_autocommit(self->db) == outside)
+    if (compiled == NULL || outside || !sqlite3_get_autocommit(self->db))
         return compiled;
     qd_sqlite_set_error(error, NULL, SQLITE_NOMEM, NULL, 0, limits);
     return NULL;

@@ -15,6 +15,7 @@ typedef struct QdSchemaWatch {
     QdGuard *guard;
     const guint64 *generation; /* (nullable) an atomic that grows with each change of the schema */
     guint64 seen_generation;
+    gboolean keeps;     /* the transaction in which the schema is read again stays open: what is compiled then runs in it */
     guint64 clock;      /* ticks when the schema is another one */
     sqlite3_stmt *ask;  /* from the first use on */
     sqlite3_stmt *look; /* from the first use on */
@@ -28,7 +29,11 @@ void qd_schema_watch_clear(QdSchemaWatch *self);
 gint64 qd_schema_watch_get_version(QdSchemaWatch *self);
 /* The next qd_schema_watch_follow() looks at the file regardless of the generation. */
 void qd_schema_watch_forget(QdSchemaWatch *self);
-/* Makes the schema in memory that of the file. @always: also when the generation is the one of the last time. */
+/* Whether the schema has been changed since it was followed last. SQLite reads it again when a statement begins to run. */
+gboolean qd_schema_watch_is_behind(const QdSchemaWatch *self);
+/* Makes the schema in memory that of the file. If the guard's caller has waited long enough, qd_schema_watch_is_behind() stays
+ * true.
+ * @always: also when the generation is the one of the last time. */
 void qd_schema_watch_follow(QdSchemaWatch *self, gboolean always);
 /* After a statement did not compile: makes it that of the file. Returns: whether it was another one, and the error says nothing */
 gboolean qd_schema_watch_was_old(QdSchemaWatch *self);
