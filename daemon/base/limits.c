@@ -50,6 +50,9 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
     ROW(COMPOUND_SELECTS, "compound_selects", "", 500, 10, 500, TOO_COMPLEX, "SELECTs joined by UNION and its kin"),
     ROW(VARIABLES, "variables", "", 32766, 100, 32766, TOO_COMPLEX, "parameters of a statement"),
     ROW(VDBE_OPS, "vdbe_ops", "", 250000, 1000, 100000000, TOO_COMPLEX, "size of a compiled statement"),
+    ROW(SCHEMA_BYTES, "schema_bytes", "bytes", 4 * MIB, 256 * KIB, GIB, TOO_BIG,
+        "the schema: its text, its statistics, and what each connection keeps of it; a larger one is read and does not grow "
+        "(docs/sql.md)"),
     ROW(COMPILE_MSEC, "compile_ms", "ms", 1000, 10, HOUR_MSEC, TOO_COMPLEX, "time to compile a statement"),
     ROW(AUTHORIZER_CALLS, "authorizer_calls", "", 100000, 1000, 100000000, TOO_COMPLEX,
         "names a statement may look up while it is compiled"),

@@ -5,6 +5,8 @@
  */
 #include "daemon/write/write-item.h"
 
+#include <string.h>
+
 #include "daemon/base/error.h"
 #include "daemon/base/hot.h"
 #include "daemon/base/name-set.h"
@@ -19,6 +21,7 @@
 #include "daemon/read/run.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/schema-size.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/write/sparql-update.h"
@@ -228,6 +231,8 @@ execute_definition(QdWriteItem *item, QdWriteStatement *statement, QdConnection 
 {
     Reserved before, after;
 
+    if (strcasestr(compiled->text, "queryd_") == NULL) /* an identifier has no escapes: it makes no such name */
+        return execute_rows(item, statement, connection, compiled, limits, error);
     if (!count_reserved(connection, &before, error) || !execute_rows(item, statement, connection, compiled, limits, error) ||
         !count_reserved(connection, &after, error))
         return FALSE;
@@ -243,6 +248,39 @@ execute_definition(QdWriteItem *item, QdWriteStatement *statement, QdConnection 
         return FALSE;
     }
     return TRUE;
+}
+
+/* Without the memory to read it SQLite has ended the transaction. */
+static gboolean
+read_version(QdConnection *connection, const QdLimits *limits, gint64 *ret_version, GError **error)
+{
+    *ret_version = qd_connection_get_schema_version(connection);
+    if (*ret_version < 0)
+        qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory to read the version of the schema: try again");
+    return *ret_version >= 0;
+}
+
+/* What every connection would have to read is bounded; the caller undoes what has failed. CREATE … IF NOT EXISTS changes nothing.
+ */
+static gboolean
+execute_bounded(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled,
+                const QdLimits *limits, GError **error)
+{
+    sqlite3 *db = qd_connection_get_db(connection);
+    gboolean grows = compiled->effects.grows;
+    gint64 n_changes = sqlite3_total_changes64(db);
+    gint64 before = 0;
+    gint64 after = 0;
+
+    if (grows && !read_version(connection, limits, &before, error))
+        return FALSE;
+    if (!(compiled->effects.changes_schema ? execute_definition : execute_rows)(item, statement, connection, compiled, limits,
+                                                                                error))
+        return FALSE;
+    if (grows && !read_version(connection, limits, &after, error))
+        return FALSE;
+    return (after == before && sqlite3_total_changes64(db) == n_changes && !compiled->effects.analyzes) || !grows ||
+           qd_schema_size_check(connection, limits, error);
 }
 
 /* SPARQL ---------------------------------------------------------------------------------------------------------------- */
@@ -414,8 +452,7 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
     qd_guard_forget_writes(qd_connection_get_guard(connection));
     qd_settings_note_begun(connection);
     qd_row_watch_note_tables(connection, compiled->write_tables);
-    ok = (compiled->effects.changes_schema ? execute_definition : execute_rows)(item, statement, connection, compiled, limits,
-                                                                                error);
+    ok = execute_bounded(item, statement, connection, compiled, limits, error);
     qd_connection_get_guard(connection)->vacuuming = FALSE;
     (void) sqlite3_clear_bindings(compiled->stmt);
     statement->changes = item->outcome.changes - before;

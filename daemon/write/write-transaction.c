@@ -16,6 +16,7 @@
 #include "daemon/recover/schema-copy.h"
 #include "daemon/results/result-memory.h"
 #include "daemon/sqlite/file-lengths.h"
+#include "daemon/sqlite/schema-size.h"
 #include "daemon/store/database.h"
 #include "daemon/write/checkpointer.h"
 #include "daemon/write/writer-private.h"
@@ -199,6 +200,21 @@ on_wal(void *data, sqlite3 *db, const char *name, int n_pages)
     return SQLITE_OK;
 }
 
+/* A file that was adopted, restored, or written while the limit was higher. */
+static void
+tell_schema_size(QdWriter *self)
+{
+    uint64_t max_bytes = qd_limits_get(self->config.limits, QD_LIMIT_SCHEMA_BYTES);
+    uint64_t size_bytes = qd_schema_size_measure(self->connection);
+
+    if (size_bytes > max_bytes && !self->has_told_size)
+        qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+               "the schema of store '%s' has %" G_GUINT64_FORMAT " bytes, and the limit 'schema_bytes' is %" G_GUINT64_FORMAT
+               ": going on, without CREATE, ALTER and ANALYZE. Each connection needs that memory, and reads it after a change",
+               qd_database_get_directory(self->config.database), size_bytes, max_bytes);
+    self->has_told_size = size_bytes > max_bytes;
+}
+
 void
 qd_write_watch_log(QdWriter *self)
 {
@@ -208,6 +224,7 @@ qd_write_watch_log(QdWriter *self)
     self->foreign.is_known = FALSE;
     if (self->config.payloads != NULL)
         qd_payloads_attach(self->config.payloads, self->connection);
+    tell_schema_size(self);
 }
 
 gboolean

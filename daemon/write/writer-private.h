@@ -70,8 +70,9 @@ struct QdWriter {
     gboolean log_is_full;    /* perhaps: a write to it has failed, by a limit on the size of files, say */
     gint64 commit_time_usec; /* monotonic: of the last one */
     QdWriterFiles files;
-    gboolean has_logged; /* the transaction has been committed, and there was something to commit */
-    int wal_pages;       /* in the log, by a commit since the last checkpoint; 0: there was none */
+    gboolean has_told_size; /* of a schema above its limit, in the log */
+    gboolean has_logged;    /* the transaction has been committed, and there was something to commit */
+    int wal_pages;          /* in the log, by a commit since the last checkpoint; 0: there was none */
     QdWriterGroup group;
     QdWriteWatch watch;
 

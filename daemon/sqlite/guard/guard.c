@@ -36,6 +36,7 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 #define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
 
 #define STATISTICS_TABLE "sqlite_stat1"
+#define STATISTICS_PREFIX "sqlite_stat"
 /* SQLite's name for the database that VACUUM attaches; later versions add digits. */
 #define VACUUM_PREFIX "vacuum_"
 
@@ -171,7 +172,7 @@ check_maintenance(QdGuard *self, int action, const char *name)
 
     self->writes = self->effects.defines = TRUE;
     if (action == SQLITE_ANALYZE) {
-        self->effects.analyzes = TRUE;
+        self->effects.analyzes = self->effects.grows = TRUE;
         note_write(self, STATISTICS_TABLE);
     }
     return SQLITE_OK;
@@ -205,10 +206,30 @@ check_module(QdGuard *self, const char *table, const char *module)
     return check_table_change(self, table);
 }
 
+static gboolean
+makes_grow(int action, const char *table)
+{
+    switch (action) {
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_CREATE_VTABLE:
+    case SQLITE_ALTER_TABLE:
+        return TRUE;
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+        return g_ascii_strncasecmp(table, STATISTICS_PREFIX, strlen(STATISTICS_PREFIX)) == 0;
+    default: /* SQLite's numbers, not our enum */
+        return FALSE;
+    }
+}
+
 /* The meaning of @a and @b by action: sqlite3.h, "Authorizer Action Codes". */
 static int
 check_action(QdGuard *self, int action, const char *a, const char *b)
 {
+    self->effects.grows = self->effects.grows || makes_grow(action, a);
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_RECURSIVE:

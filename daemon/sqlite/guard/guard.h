@@ -27,6 +27,7 @@ typedef struct QdEffects {
     gboolean alters;           /* ALTER TABLE, whose new names SQLite does not tell */
     gboolean defines;          /* changes any part of the schema, or statistics */
     gboolean analyzes;         /* ANALYZE */
+    gboolean grows;            /* CREATE, ALTER, ANALYZE, or rows for sqlite_stat1: each connection may have to read more */
     gboolean calls_changes;    /* it, or a trigger of it, calls changes() */
     gboolean is_volatile;      /* it may give another result of the same data: random(), a pragma */
 } QdEffects;
