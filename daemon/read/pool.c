@@ -184,6 +184,43 @@ notice_other_file(QdPool *self)
     qd_pool_rest(self);
 }
 
+/* Within the memory that the client may have. */
+static QdReader *
+open_reader(QdPool *self, QdClient *client, GError **error)
+{
+    QdMemoryUse memory = { .account = qd_client_get_memory(client) };
+    g_autoptr(QdConnection) connection = NULL;
+    QdPacker *packer = NULL;
+    QdReader *reader;
+
+    qd_memory_begin_use(&memory);
+    connection = qd_pool_open_connection(self, QD_CONNECTION_READER, error);
+    if (connection != NULL)
+        packer = qd_packer_register(qd_connection_get_db(connection), error);
+    qd_memory_end_use(&memory);
+    reader = packer != NULL ? g_new0(QdReader, 1) : NULL;
+    if (reader != NULL)
+        *reader = (QdReader){ .packer = packer, .connection = g_steal_pointer(&connection), .opened_bytes = memory.n_bytes };
+    qd_memory_release_use(&memory);
+    return reader;
+}
+
+static void
+charge(QdReader *reader, int64_t n_bytes)
+{
+    QdMemoryAccount *account = qd_client_get_memory(reader->client);
+
+    if (account != NULL && n_bytes != reader->charged_bytes)
+        __atomic_add_fetch(&account->n_bytes, n_bytes - reader->charged_bytes, __ATOMIC_RELAXED);
+    reader->charged_bytes = n_bytes;
+}
+
+void
+qd_pool_charge_memory(QdReader *reader)
+{
+    charge(reader, MAX(reader->opened_bytes + qd_connection_get_schema(reader->connection)->held_bytes, 0));
+}
+
 QdReader *
 qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error)
 {
@@ -193,20 +230,15 @@ qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError 
     if (!charge_lease(self, client, preferred, &reader, error))
         return NULL;
 
+    if (reader == NULL)
+        reader = open_reader(self, client, error);
     if (reader == NULL) {
-        g_autoptr(QdConnection) connection = qd_pool_open_connection(self, QD_CONNECTION_READER, error);
-        QdPacker *packer = connection != NULL ? qd_packer_register(qd_connection_get_db(connection), error) : NULL;
-
-        if (packer == NULL) {
-            (void) give_lease(self, NULL);
-            qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
-            return NULL;
-        }
-        reader = g_new0(QdReader, 1);
-        reader->packer = packer;
-        reader->connection = g_steal_pointer(&connection);
+        (void) give_lease(self, NULL);
+        qd_client_discharge(client, QD_CHARGE_SNAPSHOT);
+        return NULL;
     }
     reader->client = qd_client_ref(client);
+    qd_pool_charge_memory(reader);
     reader->is_discharged = FALSE;
     return reader;
 }
@@ -240,6 +272,7 @@ qd_pool_release(QdPool *self, QdReader *reader)
         settle(reader->connection);
 
     qd_pool_discharge(reader);
+    charge(reader, 0);
     client = g_steal_pointer(&reader->client);
     if (!give_lease(self, reader->is_stale ? NULL : reader))
         reader_free(reader);

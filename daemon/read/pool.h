@@ -19,6 +19,8 @@ typedef struct QdReader {
     QdPacker *packer; /* the connection's */
     QdClient *client; /* (owned reference) of the lease */
     uint64_t idle_since_usec;
+    int64_t opened_bytes;   /* memory that opening it has taken: most of it is the schema */
+    int64_t charged_bytes;  /* to the client */
     gboolean is_stale;      /* not to be used again */
     gboolean is_discharged; /* the client may have another one */
 } QdReader;
@@ -42,6 +44,9 @@ QdPool *qd_pool_free(QdPool *self);
  * Returns: (transfer full): give it back with qd_pool_release()
  */
 QdReader *qd_pool_lease(QdPool *self, QdClient *client, const QdReader *preferred, GError **error);
+/* The client is charged for the memory of a leased one, so that many results of one client leave some to others. At the lease, and
+ * when its schema may have been read again. */
+void qd_pool_charge_memory(QdReader *reader);
 /* The client is not charged for @reader any more, a leased one whose result is over. */
 void qd_pool_discharge(QdReader *reader);
 void qd_pool_release(QdPool *self, QdReader *reader);

@@ -185,6 +185,8 @@ compile(QdRun *self, const QdRunText *what, QdPolicy policy, GError **error)
     qd_connection_set_compile_end(self->reader->connection, 0, 0);
     qd_evaluation_end_watch(self->reader->connection, &watch);
     qd_memory_release_use(&memory);
+    if (self->pool != NULL)
+        qd_pool_charge_memory(self->reader);
     return ok;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every connection reads the whole schema after a change: how large it may become, and how long others wait for that."""
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -94,7 +96,7 @@ def test_thousands_of_tables(bus):
                     "d TEXT COLLATE NOCASE, e BLOB)", []) for i in range(1000)])
     other = bus.caller()
     took = []
-    with subprocess.Popen([sys.executable, __file__, bus.address], env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1")) as changes:
+    with run_client(bus, "change") as changes:
         try:
             time.sleep(1)
             end = time.monotonic() + 5
@@ -115,12 +117,47 @@ def test_thousands_of_tables(bus):
     assert took[len(took) * 9 // 10] < 0.1 * SLOWER
 
 
-def main():
-    caller = Caller(sys.argv[1])
+def test_results_of_others_leave_memory(make_bus):
+    """Each unfinished result has a connection, and that the schema: 64 of two clients took all memory."""
+    bus = make_bus(limits={"heap_hard_bytes": 64 << 20, "heap_soft_bytes": 32 << 20, "schema_bytes": 1 << 20})
+    bus.update("CREATE TABLE t(id INTEGER PRIMARY KEY, x)")
+    bus.update("INSERT INTO t VALUES(1, 2)")
+    bus.update(f"CREATE VIEW v AS VALUES{','.join(['(1)'] * 2200)}")
+    holders = [run_client(bus, "hold", stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        assert all(int(holder.stdout.readline()) >= 16 for holder in holders)
+        other = bus.caller()
+        for i in range(20):
+            bus.update(f"CREATE TABLE z{i}(a)")
+            assert other.query("SELECT x FROM t WHERE id = 1") == [(2,)]
+    finally:
+        for holder in holders:
+            holder.kill()
+            holder.wait()
+            holder.stdout.close()
+
+
+def run_client(bus, what, **kwargs):
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
+    return subprocess.Popen([sys.executable, __file__, bus.address, what], env=environment, **kwargs)
+
+
+def change(caller):
     while True:
         caller.update("CREATE TABLE z(a)")
         caller.update("DROP TABLE z")
 
 
+def hold(caller):
+    channels = []
+    for i in range(32):
+        with contextlib.suppress(BusError):
+            channels.append(caller.prepare(f"WITH RECURSIVE n(i) AS (SELECT {i} UNION ALL SELECT i + 1 FROM n LIMIT 1000000) "
+                                           "SELECT i, printf('%0500d', i) FROM n"))
+            channels[-1].send_fetch()
+    print(len(channels), flush=True)
+    signal.pause()
+
+
 if __name__ == "__main__":
-    main()
+    {"change": change, "hold": hold}[sys.argv[2]](Caller(sys.argv[1]))
