@@ -91,7 +91,6 @@ look_once(QdSchemaWatch *self)
     uint64_t end_usec = self->guard->caller_end_usec;
     gboolean begins = sqlite3_get_autocommit(self->db);
     int64_t balance = qd_memory_get_thread_balance();
-    guint64 clock = self->clock;
     gboolean ok;
 
     if (begins)
@@ -102,7 +101,7 @@ look_once(QdSchemaWatch *self)
     if (end_usec > 0 && qd_memory_end_budget() == QD_BUDGET_TIME_EXCEEDED)
         ok = FALSE;
     self->held_bytes += qd_memory_get_thread_balance() - balance;
-    if (begins && !sqlite3_get_autocommit(self->db) && !(ok && self->keeps && self->clock != clock))
+    if (begins && !sqlite3_get_autocommit(self->db) && !(ok && self->keeps))
         execute(self, "COMMIT");
     return ok;
 }

@@ -16,7 +16,7 @@ typedef struct QdSchemaWatch {
     const guint64 *generation; /* (nullable) an atomic that grows with each change of the schema */
     guint64 seen_generation;
     int64_t held_bytes; /* of memory: by what was read again since the connection was opened */
-    gboolean keeps;     /* the transaction in which the schema is read again stays open: what is compiled then runs in it */
+    gboolean keeps;     /* the transaction of a look stays open: what is compiled then runs in it */
     guint64 clock;      /* ticks when the schema is another one */
     sqlite3_stmt *ask;  /* from the first use on */
     sqlite3_stmt *look; /* from the first use on */

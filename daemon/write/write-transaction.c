@@ -287,6 +287,8 @@ qd_write_commit(QdWriter *self, GError **error)
 
     if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
         return FALSE;
+    if (schema_version != self->copied_schema) /* and after it: a query that begins meanwhile reads the schema in a snapshot */
+        qd_pool_note_schema(self->config.pool);
     if (!qd_connection_end(self->connection, error))
         return FALSE;
     self->commit_time_usec = g_get_monotonic_time();
