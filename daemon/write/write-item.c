@@ -5,8 +5,6 @@
  */
 #include "daemon/write/write-item.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/base/hot.h"
 #include "daemon/base/name-set.h"
@@ -231,8 +229,6 @@ execute_definition(QdWriteItem *item, QdWriteStatement *statement, QdConnection 
 {
     Reserved before, after;
 
-    if (strcasestr(compiled->text, "queryd_") == NULL) /* an identifier has no escapes: it makes no such name */
-        return execute_rows(item, statement, connection, compiled, limits, error);
     if (!count_reserved(connection, &before, error) || !execute_rows(item, statement, connection, compiled, limits, error) ||
         !count_reserved(connection, &after, error))
         return FALSE;
