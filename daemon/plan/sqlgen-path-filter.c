@@ -24,7 +24,15 @@ is_variable(const QdNode *node, guint variable)
 static QdSql
 get_constant(QdGenerator *self, const QdNode *node)
 {
-    return node->kind == QD_NODE_TERM ? qd_generator_put_term(self, node->term) : qd_generator_find_parameter(self, node->variable);
+    switch (node->kind) {
+    case QD_NODE_TERM:
+        return qd_generator_put_term(self, node->term);
+    case QD_NODE_VARIABLE:
+        return qd_generator_find_parameter(self, node->variable);
+    case QD_NODE_NONE:
+        return QD_SQL_NONE;
+    }
+    g_assert_not_reached();
 }
 
 /* That a link of @predicate begins (@sign 1) or ends (-1) at the node, with @other at its other end, if that is known. */

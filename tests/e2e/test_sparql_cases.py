@@ -250,6 +250,14 @@ def test_parameter_names_a_graph(bus, pattern):
         assert len(bus.query(PREFIX + "SELECT ?z { " + pattern + " }", {"g": graph}, language="sparql")) == n_rows, name
 
 
+@pytest.mark.parametrize("pattern", ["?y :q+/:q* 'x'", "?y :q+ ?m . ?m :q* 'x'", "?y :q+ ?z . ?y :q* 'x'"])
+def test_parameter_is_the_first_variable(bus, pattern):
+    """A path does not take the first variable of the query for the end of another path that it has none of."""
+    insert(bus, ":a :q 'x'")
+    term = ("http://example.org/d", "@id", "")
+    assert bus.query(PREFIX + "SELECT (?x AS ?v) { " + pattern + " }", {"x": term}, language="sparql") == [(term,)]
+
+
 @pytest.mark.parametrize("data, update, n_quads", [case[1:] for case in UPDATES], ids=[case[0] for case in UPDATES])
 def test_update(bus, data, update, n_quads):
     insert(bus, data)
