@@ -291,7 +291,8 @@ qd_date_time_cast(const QdDateTime *self, QdXsdType type, QdDateTime *ret)
     return TRUE;
 }
 
-/* XML Schema appendix E: months first, the day pinned to the month's last, then the rest. */
+/* XML Schema appendix E: months first, the day pinned to the month's last, then the rest. Months are added to no time of day (XPath
+ * and XQuery Functions and Operators 3.1, 9.7). */
 gboolean
 qd_date_time_add(const QdDateTime *self, const QdDuration *duration, gint sign, QdDateTime *ret)
 {
@@ -301,6 +302,8 @@ qd_date_time_add(const QdDateTime *self, const QdDuration *duration, gint sign, 
 
     qd_date_time_get_fields(self, &fields);
     if (ABS(duration->months) > 12 * (gint64) YEAR_MAX)
+        return FALSE;
+    if (self->type == QD_XSD_TIME && (duration->months != 0 || duration->type == QD_XSD_YEAR_MONTH_DURATION))
         return FALSE;
     if (duration->months != 0) {
         gint64 day = fields.day;

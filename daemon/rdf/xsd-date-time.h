@@ -66,7 +66,8 @@ QdTimeRelation qd_date_time_compare(const QdDateTime *a, const QdDateTime *b);
 /* qd_date_time_cast: dateTime to date and time, date to dateTime; FALSE for others. */
 gboolean qd_date_time_cast(const QdDateTime *self, QdXsdType type, QdDateTime *ret);
 
-/* qd_date_time_add: of dateTime, date or time; @sign is 1 or -1. FALSE when the year has too many digits. */
+/* qd_date_time_add: of dateTime, date or time; @sign is 1 or -1. FALSE when the year has too many digits, or months are added to a
+ * time. */
 gboolean qd_date_time_add(const QdDateTime *self, const QdDuration *duration, gint sign, QdDateTime *ret);
 
 /* qd_date_time_subtract: FALSE when only one has a zone. */

@@ -150,6 +150,11 @@ test_add(void)
     value = make(QD_XSD_DATE_TIME, "999999999-12-31T00:00:00");
     g_assert_true(qd_duration_parse(QD_XSD_DURATION, "P999999999999D", 14, &duration));
     g_assert_false(qd_date_time_add(&value, &duration, 1, &result));
+    value = make(QD_XSD_TIME, "10:00:00Z");
+    g_assert_true(qd_duration_parse(QD_XSD_YEAR_MONTH_DURATION, "P0M", 3, &duration));
+    g_assert_false(qd_date_time_add(&value, &duration, 1, &result));
+    g_assert_true(qd_duration_parse(QD_XSD_DURATION, "P1YT1H", 6, &duration));
+    g_assert_false(qd_date_time_add(&value, &duration, -1, &result));
 }
 
 static void
