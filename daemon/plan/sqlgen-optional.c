@@ -472,10 +472,13 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
     if (qd_algebra_begins_from_left(node->children[1]) && left->n_tables > 0 && n_apart < APART_MAX &&
         !is_small(self, node, before))
         return left_join_apart(self, left, node, before, bound);
-    known = qd_relation_add_bound(self, bound, left);
-    right = qd_generator_generate(self, node->children[1], &known);
     if (left->n_tables >= QD_TABLES_MAX || qd_relation_has_long_columns(left))
         left = qd_relation_seal(self, left, QD_SEAL_STREAM);
+    right = qd_generate_keyed_right(self, left, node);
+    if (right != NULL)
+        return left_join_chain(self, left, right, node);
+    known = qd_relation_add_bound(self, bound, left);
+    right = qd_generator_generate(self, node->children[1], &known);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     settled = qd_relation_settle(self, left, right, QD_SEAL_STREAM);

@@ -394,6 +394,11 @@ gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
 /* sqlgen-product.c: a FILTER on parts that share no variable. NULL: it is to be generated as it is written. */
 QdRelation *qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/*
+ * The right of @node, an OPTIONAL that shares no variable with its @left, but is to have values that are equal to some of it. It is
+ * a table that is looked up by keys of these. Its conditions name @left. NULL: it is not such an OPTIONAL.
+ */
+QdRelation *qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgebra *node);
 
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */

@@ -254,11 +254,11 @@ find_side(const Equality *equality, const Component *component, GPtrArray *joine
     return -1;
 }
 
-/* @left with the solutions of @component that have equal values: a table, in which they are found by the keys of these. */
+/* @right, the solutions of @component, as a table with the keys of its values for those that are @joined. */
 static QdRelation *
-join_component(QdGenerator *self, QdRelation *left, const Component *component, GArray *equalities, GPtrArray *joined)
+seal_with_keys(QdGenerator *self, const QdRelation *right, const Component *component, GArray *equalities, GPtrArray *joined)
 {
-    QdRelation *right = qd_relation_copy(self, qd_generator_generate(self, make_join(self, component->parts), NULL));
+    QdRelation *keyed = qd_relation_copy(self, right);
 
     for (guint i = 0; i < equalities->len; i++) {
         Equality *equality = &g_array_index(equalities, Equality, i);
@@ -269,22 +269,39 @@ join_component(QdGenerator *self, QdRelation *left, const Component *component, 
             continue;
         key = write_key(self, equality->values[side], right);
         equality->key = qd_ast_add_variable(self->ast, NULL);
-        (void) qd_relation_add(self, right, equality->key, key);
-        qd_relation_add_where(self, right, qd_sql_is_bound(self->arena, key));
+        (void) qd_relation_add(self, keyed, equality->key, key);
+        qd_relation_add_where(self, keyed, qd_sql_is_bound(self->arena, key));
     }
-    left = qd_relation_join_to(self, left, qd_relation_seal(self, right, QD_SEAL_MATERIALIZED));
+    return qd_relation_seal(self, keyed, QD_SEAL_MATERIALIZED);
+}
+
+/* @relation, which has these keys, where they are those of the values of @left. They are of no interest then. */
+static QdRelation *
+match_keys(QdGenerator *self, QdRelation *relation, const QdRelation *left, const Component *component, const GArray *equalities,
+           GPtrArray *joined)
+{
     for (guint i = 0; i < equalities->len && self->error == NULL; i++) {
         const Equality *equality = &g_array_index(equalities, Equality, i);
         int side = find_side(equality, component, joined);
 
         if (side < 0)
             continue;
-        qd_relation_add_where(self, left,
-                              qd_sql_equate(self->arena, qd_relation_find(left, equality->key)->sql, "=+",
+        qd_relation_add_where(self, relation,
+                              qd_sql_equate(self->arena, qd_relation_find(relation, equality->key)->sql, "=+",
                                             write_key(self, equality->values[1 - side], left)));
-        left = qd_relation_drop_column(self, left, equality->key);
+        relation = qd_relation_drop_column(self, relation, equality->key);
     }
-    return left;
+    return relation;
+}
+
+/* @left with the solutions of @component that have equal values: a table, in which they are found by the keys of these. */
+static QdRelation *
+join_component(QdGenerator *self, QdRelation *left, const Component *component, GArray *equalities, GPtrArray *joined)
+{
+    const QdRelation *right = qd_generator_generate(self, make_join(self, component->parts), NULL);
+
+    left = qd_relation_join_to(self, left, seal_with_keys(self, right, component, equalities, joined));
+    return match_keys(self, left, left, component, equalities, joined);
 }
 
 /* That of @components which comes after those that are @joined: one with a value for theirs, if there is one. */
@@ -427,4 +444,29 @@ qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSe
     if (rewritten != NULL)
         return qd_generator_generate(self, rewritten, bound);
     return child->kind == QD_ALGEBRA_JOIN ? join_by_values(self, node) : NULL;
+}
+
+QdRelation *
+qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) sides = NULL;
+    g_autoptr(GPtrArray) conditions = NULL;
+    g_autoptr(GArray) equalities = NULL;
+    g_autoptr(GPtrArray) joined = NULL;
+    QdRelation *right;
+
+    if (node->n_expressions == 0 || self->outer != NULL || qd_algebra_is_volatile(node) ||
+        qd_variable_set_shares(&node->children[0]->possible, &node->children[1]->possible))
+        return NULL;
+    sides = g_ptr_array_new_with_free_func(component_free);
+    for (guint i = 0; i < node->n_children; i++)
+        add_part(self, sides, node->children[i]);
+    conditions = list_conditions(node);
+    equalities = list_equalities(self, sides, conditions);
+    if (equalities->len == 0)
+        return NULL;
+    joined = g_ptr_array_new();
+    g_ptr_array_add(joined, sides->pdata[0]);
+    right = seal_with_keys(self, qd_generator_generate(self, node->children[1], NULL), sides->pdata[1], equalities, joined);
+    return match_keys(self, right, left, sides->pdata[1], equalities, joined);
 }

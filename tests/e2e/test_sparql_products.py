@@ -78,6 +78,12 @@ def test_conditions_of_one_part(count, pattern, expected):
      len(range(0, N_NICKS, 10))),
     ("?a :name ?n . ?b :called ?m . ?e :age ?h FILTER(LCASE(?n) = LCASE(?m) && ?h = 3)", N_USERS // 10 * (N_NICKS // 90)),
     ("?a :name ?n . ?b :called ?m FILTER(LCASE(?n) = LCASE(?m) && ?none = ?m)", 0),
+    ("?a :name ?n OPTIONAL { ?b :called ?m FILTER(LCASE(?m) = LCASE(?n)) }", N_USERS),
+    ("?a :name ?n OPTIONAL { ?b :called ?m FILTER(LCASE(?m) = LCASE(?n)) } FILTER(BOUND(?m))", N_USERS // 10),
+    ("?a :score ?c OPTIONAL { ?b :age ?d FILTER(?d + 900 = ?c) }",
+     sum(N_NICKS // 90 if 900 <= score < 990 else 1 for score in SCORES)),
+    ("?a :score ?c OPTIONAL { ?b :age ?d . ?b :nick ?k FILTER(?c = ?d && ?k != 'X3') } FILTER(?c = 3)",
+     SCORES.count(3) * (N_NICKS // 90 - 1)),
 ])
 def test_equal_values(count, pattern, expected):
     assert count(pattern) == expected
