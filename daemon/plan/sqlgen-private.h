@@ -392,13 +392,18 @@ gboolean qd_rewrite_counts_solutions(const QdAlgebra *group);
 /* Whether @node, a subselect, has such a group. */
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
-/* sqlgen-product.c: a FILTER on parts that share no variable. NULL: it is to be generated as it is written. */
+/* sqlgen-product.c */
+/* The QdExpressions of @node, a filter or an OPTIONAL, one by one: a && b holds when both do. */
+GPtrArray *qd_algebra_list_conditions(const QdAlgebra *node);
+/* A FILTER on parts that share no variable. NULL: it is to be generated as it is written. */
 QdRelation *qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 /*
  * The right of @node, an OPTIONAL that shares no variable with its @left, but is to have values that are equal to some of it. It is
  * a table that is looked up by keys of these. Its conditions name @left. NULL: it is not such an OPTIONAL.
  */
 QdRelation *qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgebra *node);
+/* The same of an EXISTS that @node, a filter of @left, asks for, as a condition. text NULL: it is not such an EXISTS. */
+QdSql qd_generate_keyed_exists(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, QdExpression *exists);
 
 /* rewrite-distinct.c */
 /* @node, distinct rows of a join with a path, without solutions that only repeat rows. @node itself where nothing is gained. */

@@ -57,7 +57,6 @@ add_part(QdGenerator *self, GPtrArray *components, QdAlgebra *part)
     g_ptr_array_add(components, whole);
 }
 
-/* The conditions of @node, a filter, one by one: a && b holds when both do. */
 static void
 split(QdExpression *condition, GPtrArray *conditions)
 {
@@ -69,8 +68,8 @@ split(QdExpression *condition, GPtrArray *conditions)
     }
 }
 
-static GPtrArray *
-list_conditions(const QdAlgebra *node)
+GPtrArray *
+qd_algebra_list_conditions(const QdAlgebra *node)
 {
     GPtrArray *conditions = g_ptr_array_new();
 
@@ -145,7 +144,7 @@ static QdAlgebra *
 filter_parts(QdGenerator *self, const QdAlgebra *node)
 {
     g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
-    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
     g_autoptr(GPtrArray) rest = g_ptr_array_new();
     g_autoptr(GPtrArray) children = g_ptr_array_new();
 
@@ -232,7 +231,7 @@ compares_values(QdGenerator *self, const QdAlgebra *node)
     if (node->children[0]->kind != QD_ALGEBRA_JOIN)
         return FALSE;
     components = list_components(self, node->children[0]);
-    conditions = list_conditions(node);
+    conditions = qd_algebra_list_conditions(node);
     equalities = list_equalities(self, components, conditions);
     return equalities->len > 0;
 }
@@ -348,7 +347,7 @@ static QdRelation *
 join_by_values(QdGenerator *self, const QdAlgebra *node)
 {
     g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
-    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
     g_autoptr(GArray) equalities = list_equalities(self, components, conditions);
     g_autoptr(GPtrArray) joined = g_ptr_array_new();
     Component *next;
@@ -394,7 +393,7 @@ static QdAlgebra *
 filter_left(QdGenerator *self, const QdAlgebra *node)
 {
     const QdAlgebra *child = node->children[0];
-    g_autoptr(GPtrArray) conditions = list_conditions(node);
+    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
     g_autoptr(GPtrArray) moved = g_ptr_array_new();
     g_autoptr(GPtrArray) rest = g_ptr_array_new();
     QdAlgebra *moved_on, *left;
@@ -461,7 +460,7 @@ qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgeb
     sides = g_ptr_array_new_with_free_func(component_free);
     for (guint i = 0; i < node->n_children; i++)
         add_part(self, sides, node->children[i]);
-    conditions = list_conditions(node);
+    conditions = qd_algebra_list_conditions(node);
     equalities = list_equalities(self, sides, conditions);
     if (equalities->len == 0)
         return NULL;
@@ -469,4 +468,58 @@ qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgeb
     g_ptr_array_add(joined, sides->pdata[0]);
     right = seal_with_keys(self, qd_generator_generate(self, node->children[1], NULL), sides->pdata[1], equalities, joined);
     return match_keys(self, right, left, sides->pdata[1], equalities, joined);
+}
+
+static gboolean
+has_exists(const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        return TRUE;
+    for (guint i = 0; i < expression->n_children; i++) {
+        if (has_exists(expression->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
+/* @exists as an OPTIONAL after the left of @node, a filter. NULL: it is not links with conditions, or one looks for more. */
+static QdAlgebra *
+make_optional(QdGenerator *self, const QdAlgebra *node, QdExpression *exists)
+{
+    const QdAlgebra *inner = qd_rewrite_get_exists(self, exists);
+    QdAlgebra *sides[2];
+    QdAlgebra *optional;
+
+    if (inner->kind != QD_ALGEBRA_FILTER || !qd_algebra_consists_of_links(inner->children[0]))
+        return NULL;
+    for (guint i = 0; i < inner->n_expressions; i++) {
+        if (has_exists(inner->expressions[i]))
+            return NULL;
+    }
+    sides[0] = node->children[0];
+    sides[1] = inner->children[0];
+    optional = qd_algebra_new_parent(self->ast, QD_ALGEBRA_LEFT_JOIN, sides, G_N_ELEMENTS(sides));
+    optional->expressions = inner->expressions;
+    optional->n_expressions = inner->n_expressions;
+    return optional;
+}
+
+QdSql
+qd_generate_keyed_exists(QdGenerator *self, const QdRelation *left, const QdAlgebra *node, QdExpression *exists)
+{
+    const QdAlgebra *optional = exists->kind == QD_EXPRESSION_KIND_EXISTS ? make_optional(self, node, exists) : NULL;
+    QdRelation *right = optional != NULL ? qd_generate_keyed_right(self, left, optional) : NULL;
+    QdRelation *seen;
+
+    if (right == NULL)
+        return QD_SQL_NONE;
+    seen = qd_relation_merge(self, left, right); /* what the conditions see */
+    seen->n_conditions = 0;
+    seen->conditions = NULL;
+    (void) qd_relation_match(self, left, right, seen);
+    qd_relation_filter(self, seen, optional->expressions, optional->n_expressions);
+    for (guint i = 0; i < seen->n_conditions; i++)
+        qd_relation_add_where(self, right, seen->conditions[i]);
+    return qd_sql_make(self->arena, exists->negated ? "NOT @" : "@",
+                       qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, right)));
 }

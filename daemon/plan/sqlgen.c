@@ -278,13 +278,21 @@ QdRelation *
 qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
 {
     QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, left));
+    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
     gboolean is_volatile = FALSE;
 
     for (guint i = 0; i < node->n_expressions; i++)
         is_volatile = is_volatile || qd_expression_is_volatile(node->expressions[i]);
     if (is_volatile && relation->n_tables > 1) /* SQLite tests what names no table for each row of the outermost loop */
         relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
-    qd_relation_filter(self, relation, node->expressions, node->n_expressions);
+    for (guint i = 0; i < conditions->len; i++) {
+        QdExpression *condition = conditions->pdata[i];
+        QdSql exists = qd_generate_keyed_exists(self, relation, node, condition);
+
+        qd_relation_add_where(self, relation, exists);
+        if (exists.text == NULL)
+            qd_relation_filter(self, relation, &condition, 1);
+    }
     /* tested once for each solution, not again where these are joined */
     return is_volatile ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
 }
