@@ -171,13 +171,14 @@ def test_a_database_that_is_emptied(make_bus, has_log):
         bus.stop_daemon()
         assert bus.query("SELECT count(*) FROM t") == [(50,)]
     os.truncate(file_of(bus), 0)
+    names = ("Corrupt", "Recovering", "org.freedesktop.DBus.Error.NoReply")  # the look at rest may come first
     with pytest.raises(BusError) as error:
         bus.update("INSERT INTO t VALUES(2)")
-    assert error.value.name == "Corrupt"
+    assert error.value.name in names
     try:  # the daemon ends, and may still know the answer
         assert bus.query("SELECT count(*) FROM t") == [(50,)]
     except BusError as failure:
-        assert failure.name in ("Corrupt", "Recovering", "org.freedesktop.DBus.Error.NoReply"), failure
+        assert failure.name in names, failure
     wait_until(lambda: len(bus.exits()) > 1 - has_log, "the daemon's end")
     wait_until(lambda: not recovers(bus), "the salvage")
     if has_log:
