@@ -71,7 +71,9 @@ qd_sample_copy_known(const QdSample *self, const QdVariableSet *known)
     QdSample *copy = qd_sample_copy(self);
 
     for (guint i = 0; i < copy->n_slots; i++) {
-        for (guint j = 0; j < copy->rows->len && !qd_variable_set_has(known, copy->variables[i]); j++)
+        if (qd_variable_set_has(known, copy->variables[i]))
+            continue;
+        for (guint j = 0; j < copy->rows->len; j++)
             g_array_index(copy->rows, QdSampleRow, j).ids[i] = 0;
     }
     return copy;

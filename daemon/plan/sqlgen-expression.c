@@ -436,27 +436,41 @@ make_range(QdGenerator *self, const QdExpression *expression, const QdRelation *
     return qd_sql_make(self->arena, "@ BETWEEN iif(@,@,-9223372036854775807) AND iif(@,@,9223372036854775807)", b, own, a, own, a);
 }
 
-/* a && b holds when both do, even with errors: SQLite may test each where it first can. */
 static void
-filter(QdGenerator *self, QdRelation *relation, const QdRelation *seen, const QdExpression *expression)
+split(QdExpression *expression, GPtrArray *conditions)
 {
     if (expression->kind == QD_EXPRESSION_KIND_CALL && expression->op == QD_EXPRESSION_AND) {
-        filter(self, relation, seen, expression->children[0]);
-        filter(self, relation, seen, expression->children[1]);
+        split(expression->children[0], conditions);
+        split(expression->children[1], conditions);
     } else {
-        if (expression->kind == QD_EXPRESSION_KIND_CALL)
-            qd_relation_add_where(self, relation, make_range(self, expression, seen));
-        qd_relation_add_where(self, relation, make_condition(self, expression, seen, 0));
+        g_ptr_array_add(conditions, expression);
     }
 }
 
+GPtrArray *
+qd_expressions_split(QdExpression *const *expressions, guint n_expressions)
+{
+    GPtrArray *conditions = g_ptr_array_new();
+
+    for (guint i = 0; i < n_expressions; i++)
+        split(expressions[i], conditions);
+    return conditions;
+}
+
+/* SQLite may test each condition where it first can. */
 void
 qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions)
 {
     const QdRelation *seen = qd_relation_copy(self, relation); /* EXISTS remembers it while the other changes */
+    g_autoptr(GPtrArray) conditions = qd_expressions_split(expressions, n_expressions);
 
-    for (guint i = 0; i < n_expressions; i++)
-        filter(self, relation, seen, expressions[i]);
+    for (guint i = 0; i < conditions->len; i++) {
+        const QdExpression *condition = conditions->pdata[i];
+
+        if (condition->kind == QD_EXPRESSION_KIND_CALL)
+            qd_relation_add_where(self, relation, make_range(self, condition, seen));
+        qd_relation_add_where(self, relation, make_condition(self, condition, seen, 0));
+    }
 }
 
 /* --- serial numbers --------------------------------------------------------------------------------------------------- */

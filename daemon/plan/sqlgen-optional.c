@@ -135,12 +135,10 @@ add_optional_columns(QdGenerator *self, QdRelation *joined, const QdRelation *ri
     }
 }
 
-static QdRelation *
-left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
+QdRelation *
+qd_left_join_see(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
 {
-    QdRelation *joined = qd_relation_copy(self, left);
-    QdRelation *seen = qd_relation_merge(self, left, right); /* what the conditions see */
-    Chain chain;
+    QdRelation *seen = qd_relation_merge(self, left, right);
 
     seen->n_conditions = 0;
     seen->conditions = NULL;
@@ -148,7 +146,15 @@ left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *rig
         qd_relation_add_where(self, seen, right->conditions[i]);
     (void) qd_relation_match(self, left, right, seen);
     qd_relation_filter(self, seen, node->expressions, node->n_expressions);
-    chain = make_chain(self, right, seen);
+    return seen;
+}
+
+static QdRelation *
+left_join_chain(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
+{
+    QdRelation *joined = qd_relation_copy(self, left);
+    const Chain chain = make_chain(self, right, qd_left_join_see(self, left, right, node));
+
     if (joined->n_tables == 0) {
         const QdTable row = { .from = qd_relation_write_from(self, joined) };
 

@@ -216,6 +216,8 @@ QdColumn qd_expression_make_value(QdGenerator *self, const QdExpression *express
 /* A member of a sum, only for queryd_sum() and queryd_avg() without DISTINCT. */
 QdSql qd_expression_make_summand(QdGenerator *self, const QdExpression *expression, const QdRelation *relation);
 gboolean qd_expression_needs_serial(const QdExpression *expression);
+/* The conditions of @expressions one by one: a && b holds when both do, even with errors. (transfer container) */
+GPtrArray *qd_expressions_split(QdExpression *const *expressions, guint n_expressions);
 void qd_relation_filter(QdGenerator *self, QdRelation *relation, QdExpression *const *expressions, guint n_expressions);
 QdRelation *qd_relation_add_serial(QdGenerator *self, QdRelation *relation);
 QdColumn *qd_relation_find_serial(const QdRelation *relation);
@@ -297,6 +299,8 @@ QdRelation *qd_generate_children(QdGenerator *self, QdRelation *joined, QdAlgebr
 
 /* sqlgen-optional.c */
 QdRelation *qd_generate_left_join(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
+/* @left and @right of @node, a left join, together: its conditions are those of @right, and what is asked of both. */
+QdRelation *qd_left_join_see(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node);
 /* Whether @node has a path that repeats, or a UNION: evaluated whole by an outer join, but begun by a join from its left. */
 gboolean qd_algebra_begins_from_left(const QdAlgebra *node);
 
@@ -393,8 +397,6 @@ gboolean qd_rewrite_counts_solutions(const QdAlgebra *group);
 gboolean qd_rewrite_may_count(QdGenerator *self, const QdAlgebra *node);
 
 /* sqlgen-product.c */
-/* The QdExpressions of @node, a filter or an OPTIONAL, one by one: a && b holds when both do. */
-GPtrArray *qd_algebra_list_conditions(const QdAlgebra *node);
 /* A FILTER on parts that share no variable. NULL: it is to be generated as it is written. */
 QdRelation *qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSet *bound);
 /*
@@ -517,10 +519,10 @@ gboolean qd_sample_count(QdSample *self, const QdAlgebra *node, QdSampleCount *r
  * Until qd_sample_leave() joins that are made for each solution of @parts (of @n) are ordered by a sample of these. (transfer full)
  * (nullable): it, for qd_sample_leave().
  */
-/* Whether a sample of @node's solutions binds @variable to what may be equal to another term: a number, a time, … */
-gboolean qd_sample_meets_values(QdGenerator *generator, const QdAlgebra *node, guint variable);
 QdSample *qd_sample_enter(QdGenerator *generator, const QdAlgebra *const *parts, guint n);
 void qd_sample_leave(QdGenerator *generator, QdSample *self);
+/* Whether a sample of @node's solutions binds @variable to what may be equal to another term: a number, a time, … */
+gboolean qd_sample_meets_values(QdGenerator *generator, const QdAlgebra *node, guint variable);
 /* How many quads match the constants of @triple, as far as they are counted. */
 double qd_sample_count_quads(QdGenerator *generator, const QdTriple *triple);
 /* About how many pairs of nodes the path of @triple, both of whose ends are free, leads between; negative: it is not known. */

@@ -13,6 +13,7 @@ typedef struct Component {
     QdVariableSet variables;
     GPtrArray *parts;      /* QdAlgebra */
     GPtrArray *conditions; /* QdExpression */
+    double n_rows;         /* about how many solutions they have; negative: not estimated yet */
 } Component;
 
 static void
@@ -32,6 +33,7 @@ component_new(void)
 
     self->parts = g_ptr_array_new();
     self->conditions = g_ptr_array_new();
+    self->n_rows = -1;
     return self;
 }
 
@@ -57,25 +59,10 @@ add_part(QdGenerator *self, GPtrArray *components, QdAlgebra *part)
     g_ptr_array_add(components, whole);
 }
 
-static void
-split(QdExpression *condition, GPtrArray *conditions)
+static GPtrArray *
+list_conditions(const QdAlgebra *node)
 {
-    if (condition->kind == QD_EXPRESSION_KIND_CALL && condition->op == QD_EXPRESSION_AND) {
-        split(condition->children[0], conditions);
-        split(condition->children[1], conditions);
-    } else {
-        g_ptr_array_add(conditions, condition);
-    }
-}
-
-GPtrArray *
-qd_algebra_list_conditions(const QdAlgebra *node)
-{
-    GPtrArray *conditions = g_ptr_array_new();
-
-    for (guint i = 0; i < node->n_expressions; i++)
-        split(node->expressions[i], conditions);
-    return conditions;
+    return qd_expressions_split(node->expressions, node->n_expressions);
 }
 
 /* What an EXISTS looks for depends on all that is bound where it stands. */
@@ -144,7 +131,7 @@ static QdAlgebra *
 filter_parts(QdGenerator *self, const QdAlgebra *node)
 {
     g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
-    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
     g_autoptr(GPtrArray) rest = g_ptr_array_new();
     g_autoptr(GPtrArray) children = g_ptr_array_new();
 
@@ -173,8 +160,16 @@ filter_parts(QdGenerator *self, const QdAlgebra *node)
 typedef struct Equality {
     QdExpression *values[2];
     Component *components[2];
-    guint key; /* variable of the column by which the second that is joined is looked up; 0: none yet */
+    guint key; /* variable of the column by which the second that is joined is looked up */
 } Equality;
+
+static double
+count_rows(QdGenerator *self, Component *component)
+{
+    if (component->n_rows < 0)
+        component->n_rows = qd_estimate_rows(self, make_join(self, component->parts));
+    return component->n_rows;
+}
 
 /*
  * Whether the components of @equality are better joined by keys. Not so where one has few solutions, as the pairs are few. Nor
@@ -183,19 +178,12 @@ typedef struct Equality {
 static gboolean
 is_worth(QdGenerator *self, const Equality *equality)
 {
-    QdAlgebra *parts[2];
-    double n_rows[2];
-    guint few;
+    guint few = count_rows(self, equality->components[0]) <= count_rows(self, equality->components[1]) ? 0 : 1;
 
-    for (guint i = 0; i < G_N_ELEMENTS(parts); i++) {
-        parts[i] = make_join(self, equality->components[i]->parts);
-        n_rows[i] = qd_estimate_rows(self, parts[i]);
-    }
-    few = n_rows[0] <= n_rows[1] ? 0 : 1;
-    if (n_rows[few] <= FEW_ROWS)
+    if (count_rows(self, equality->components[few]) <= FEW_ROWS)
         return FALSE;
     return equality->values[0]->kind != QD_EXPRESSION_KIND_VARIABLE || equality->values[1]->kind != QD_EXPRESSION_KIND_VARIABLE ||
-           qd_sample_meets_values(self, parts[few], equality->values[few]->variable);
+           qd_sample_meets_values(self, make_join(self, equality->components[few]->parts), equality->values[few]->variable);
 }
 
 static GArray *
@@ -231,7 +219,7 @@ compares_values(QdGenerator *self, const QdAlgebra *node)
     if (node->children[0]->kind != QD_ALGEBRA_JOIN)
         return FALSE;
     components = list_components(self, node->children[0]);
-    conditions = qd_algebra_list_conditions(node);
+    conditions = list_conditions(node);
     equalities = list_equalities(self, components, conditions);
     return equalities->len > 0;
 }
@@ -328,16 +316,12 @@ static Component *
 find_first(QdGenerator *self, const GArray *equalities)
 {
     Component *found = NULL;
-    double most = -1;
 
     for (guint i = 0; i < 2 * equalities->len; i++) {
         Component *component = g_array_index(equalities, Equality, i / 2).components[i % 2];
-        double n_rows = qd_estimate_rows(self, make_join(self, component->parts));
 
-        if (n_rows > most) {
+        if (found == NULL || count_rows(self, component) > count_rows(self, found))
             found = component;
-            most = n_rows;
-        }
     }
     return found;
 }
@@ -347,7 +331,7 @@ static QdRelation *
 join_by_values(QdGenerator *self, const QdAlgebra *node)
 {
     g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
-    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
     g_autoptr(GArray) equalities = list_equalities(self, components, conditions);
     g_autoptr(GPtrArray) joined = g_ptr_array_new();
     Component *next;
@@ -393,7 +377,7 @@ static QdAlgebra *
 filter_left(QdGenerator *self, const QdAlgebra *node)
 {
     const QdAlgebra *child = node->children[0];
-    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
+    g_autoptr(GPtrArray) conditions = list_conditions(node);
     g_autoptr(GPtrArray) moved = g_ptr_array_new();
     g_autoptr(GPtrArray) rest = g_ptr_array_new();
     QdAlgebra *moved_on, *left;
@@ -436,8 +420,8 @@ qd_generate_product(QdGenerator *self, const QdAlgebra *node, const QdVariableSe
     const QdAlgebra *child = node->children[0];
     const QdAlgebra *rewritten;
 
-    /* what begins from seeds is known by its node; an endpoint is asked with what the other parts bind */
-    if (self->outer != NULL || child == self->seeded.node || qd_algebra_has_service(self, child) || qd_algebra_is_volatile(child))
+    /* what begins from seeds is known by its node; an endpoint, which is volatile, is asked with what the other parts bind */
+    if (self->outer != NULL || child == self->seeded.node || qd_algebra_is_volatile(child))
         return NULL;
     rewritten = rewrite(self, node);
     if (rewritten != NULL)
@@ -460,7 +444,7 @@ qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgeb
     sides = g_ptr_array_new_with_free_func(component_free);
     for (guint i = 0; i < node->n_children; i++)
         add_part(self, sides, node->children[i]);
-    conditions = qd_algebra_list_conditions(node);
+    conditions = list_conditions(node);
     equalities = list_equalities(self, sides, conditions);
     if (equalities->len == 0)
         return NULL;
@@ -509,17 +493,13 @@ qd_generate_keyed_exists(QdGenerator *self, const QdRelation *left, const QdAlge
 {
     const QdAlgebra *optional = exists->kind == QD_EXPRESSION_KIND_EXISTS ? make_optional(self, node, exists) : NULL;
     QdRelation *right = optional != NULL ? qd_generate_keyed_right(self, left, optional) : NULL;
-    QdRelation *seen;
+    const QdRelation *seen;
 
     if (right == NULL)
         return QD_SQL_NONE;
-    seen = qd_relation_merge(self, left, right); /* what the conditions see */
-    seen->n_conditions = 0;
-    seen->conditions = NULL;
-    (void) qd_relation_match(self, left, right, seen);
-    qd_relation_filter(self, seen, optional->expressions, optional->n_expressions);
-    for (guint i = 0; i < seen->n_conditions; i++)
-        qd_relation_add_where(self, right, seen->conditions[i]);
+    seen = qd_left_join_see(self, left, right, optional);
+    right->conditions = seen->conditions;
+    right->n_conditions = seen->n_conditions;
     return qd_sql_make(self->arena, exists->negated ? "NOT @" : "@",
                        qd_sql_exists(self->arena, QD_SQL_NONE, qd_relation_write_probe(self, right)));
 }

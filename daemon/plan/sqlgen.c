@@ -278,7 +278,8 @@ QdRelation *
 qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra *node)
 {
     QdRelation *relation = qd_relation_copy(self, settle_for_exists(self, node, left));
-    g_autoptr(GPtrArray) conditions = qd_algebra_list_conditions(node);
+    g_autoptr(GPtrArray) conditions = qd_expressions_split(node->expressions, node->n_expressions);
+    guint n_rest = 0;
     gboolean is_volatile = FALSE;
 
     for (guint i = 0; i < node->n_expressions; i++)
@@ -286,13 +287,13 @@ qd_generate_filter_of(QdGenerator *self, const QdRelation *left, const QdAlgebra
     if (is_volatile && relation->n_tables > 1) /* SQLite tests what names no table for each row of the outermost loop */
         relation = qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED);
     for (guint i = 0; i < conditions->len; i++) {
-        QdExpression *condition = conditions->pdata[i];
-        QdSql exists = qd_generate_keyed_exists(self, relation, node, condition);
+        QdSql exists = qd_generate_keyed_exists(self, relation, node, conditions->pdata[i]);
 
         qd_relation_add_where(self, relation, exists);
         if (exists.text == NULL)
-            qd_relation_filter(self, relation, &condition, 1);
+            conditions->pdata[n_rest++] = conditions->pdata[i];
     }
+    qd_relation_filter(self, relation, (QdExpression *const *) conditions->pdata, n_rest);
     /* tested once for each solution, not again where these are joined */
     return is_volatile ? qd_relation_seal(self, relation, QD_SEAL_MATERIALIZED) : relation;
 }

@@ -53,7 +53,7 @@ unlink_task(QdTaskList *list, QdTaskLane **link, QdTask **task_link)
 void
 qd_task_list_push(QdTaskList *list, QdTask *task)
 {
-    QdTaskLane *lane = task->client != NULL ? &task->client->task_lanes[list->which] : &list->nobody;
+    QdTaskLane *lane = task->client != NULL ? &task->client->task_lanes[list->which] : &list->unowned;
 
     if (lane->n++ == 0) {
         lane->first = NULL;
@@ -68,7 +68,7 @@ qd_task_list_push(QdTaskList *list, QdTask *task)
 guint
 qd_task_list_count(const QdTaskList *list, const QdClient *client)
 {
-    return client != NULL ? client->task_lanes[list->which].n : list->nobody.n;
+    return client != NULL ? client->task_lanes[list->which].n : list->unowned.n;
 }
 
 /* What holds for one of a client's tasks holds for all. */

@@ -13,8 +13,8 @@
 typedef struct QdTaskList {
     QdTaskLane *first; /* the one whose turn it is; lanes in here are not empty */
     QdTaskLane **end;
-    QdTaskLane nobody; /* of the tasks without a client */
-    guint which;       /* of a client's lanes */
+    QdTaskLane unowned; /* of the tasks without a client */
+    guint which;        /* of a client's lanes */
 } QdTaskList;
 
 typedef gboolean (*QdTaskFunc)(const QdTask *task, void *data);
