@@ -12,6 +12,9 @@
  * (docs/decisions/sqlite-settings.md).
  *
  * SQLite takes what is after the file's end for zeros. If another program has shortened the file, that is damage here.
+ *
+ * DELETE of a whole table and DROP TABLE read each of its pages, and are one operation to SQLite. So a page that is read in a write
+ * transaction is where the statement ends. The first page of the file is not: a rollback reads it again, and must not fail.
  */
 #include "daemon/sqlite/vfs/database-file.h"
 
@@ -19,6 +22,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "daemon/base/interrupt.h"
 #include "daemon/sqlite/vfs/database-map.h"
 #include "daemon/sqlite/vfs/log-index.h"
 
@@ -29,6 +33,8 @@
 #define MAX_SEARCHED_BYTES 4096
 /* Of a page. Less is a part of the header, which is read before anything is known of the file. */
 #define MIN_PAGE_BYTES 512
+/* Of the locks of SQLite's index of the log (WAL_WRITE_LOCK). */
+#define WRITE_LOCK 0
 
 /* After the file of the VFS below. */
 typedef struct DatabaseFile {
@@ -36,6 +42,7 @@ typedef struct DatabaseFile {
     QdDatabaseMap *map;        /* (nullable) */
     const void *index;         /* (nullable): SQLite's, of the log: as long as SQLite has it mapped */
     bool has_content;          /* the file must not be empty */
+    bool writes;               /* has the lock of a write transaction */
     sqlite3_int64 limit;       /* bytes that this connection may have mapped */
     bool is_known;             /* the limit, and how long the file is, for the snapshot that is read */
     sqlite3_int64 last;        /* where the last page that was asked for lies */
@@ -162,9 +169,14 @@ is_whole(sqlite3_file *file, sqlite3_int64 *ret_n_bytes, sqlite3_int64 *ret_n_ex
 static int
 database_read(sqlite3_file *file, void *data, int n_bytes, sqlite3_int64 offset)
 {
-    int r = below_methods->xRead(file, data, n_bytes, offset);
     sqlite3_int64 n_file_bytes_now;
     sqlite3_int64 n_expected;
+    int r;
+
+    if (get_state(file)->writes && offset > 0 && qd_interrupt_poll())
+        return SQLITE_INTERRUPT;
+
+    r = below_methods->xRead(file, data, n_bytes, offset);
 
     if (r != SQLITE_IOERR_SHORT_READ || n_bytes < MIN_PAGE_BYTES || is_whole(file, &n_file_bytes_now, &n_expected))
         return r;
@@ -186,6 +198,16 @@ database_shm_map(sqlite3_file *file, int i, int n_bytes, int extends, void volat
 
     if (r == SQLITE_OK && i == 0)
         get_state(file)->index = (const void *) *ret_block;
+    return r;
+}
+
+static int
+database_shm_lock(sqlite3_file *file, int first, int n, int flags)
+{
+    int r = below_methods->xShmLock(file, first, n, flags);
+
+    if (r == SQLITE_OK && first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0)
+        get_state(file)->writes = (flags & SQLITE_SHM_LOCK) != 0;
     return r;
 }
 
@@ -217,6 +239,7 @@ qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes)
         database_methods.xRead = database_read;
         database_methods.xFileSize = database_file_size;
         database_methods.xShmMap = database_shm_map;
+        database_methods.xShmLock = database_shm_lock;
         database_methods.xShmUnmap = database_shm_unmap;
         database_methods.xFetch = database_fetch;
         database_methods.xUnfetch = database_unfetch;

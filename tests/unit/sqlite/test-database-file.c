@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/interrupt.h"
 #include "daemon/sqlite/vfs/log-file.h"
 #include "tests/unit/store/store-fixture.h"
 #include "tests/unit/valgrind.h"
@@ -330,6 +331,35 @@ test_cut_under_a_mapping(Fixture *self, gconstpointer data)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+static gboolean
+look_and_count(void *data)
+{
+    guint *n_looks = data;
+
+    return --*n_looks == 0;
+}
+
+/* A table of which each page is read by one operation. After the rollback it is whole, and the next statement is another one. */
+static void
+test_ends_in_one_operation(Fixture *self, gconstpointer data)
+{
+    const char *sql = data;
+    sqlite3 *db = open_database(self->path);
+    guint n_looks = 100;
+    QdInterrupt interrupt = { .is_always_due = TRUE, .look = look_and_count, .data = &n_looks };
+
+    add_pages(db, 1000);
+    execute(db, "PRAGMA cache_size=10");
+    qd_interrupt_begin(&interrupt);
+    g_assert_cmpint(sqlite3_exec(db, sql, NULL, NULL, NULL), ==, SQLITE_INTERRUPT);
+    qd_interrupt_end(&interrupt);
+    g_assert_cmpuint(n_looks, ==, 0);
+    g_assert_cmpint(count_rows(db), ==, 1000);
+    execute(db, "DELETE FROM t WHERE i > 900");
+    g_assert_cmpint(count_rows(db), ==, 900);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -341,5 +371,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/database-file/replaced", Fixture, NULL, set_up, test_replaced, tear_down);
     g_test_add("/sqlite/database-file/pages-ahead", Fixture, NULL, set_up, test_pages_ahead, tear_down);
     g_test_add("/sqlite/database-file/cut-under-a-mapping", Fixture, NULL, set_up, test_cut_under_a_mapping, tear_down);
+    g_test_add("/sqlite/database-file/delete-ends", Fixture, "DELETE FROM t", set_up, test_ends_in_one_operation, tear_down);
+    g_test_add("/sqlite/database-file/drop-ends", Fixture, "DROP TABLE t", set_up, test_ends_in_one_operation, tear_down);
     return g_test_run();
 }
