@@ -266,7 +266,7 @@ keep_left(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken)
 }
 
 /* The values of @left that are @taken, each combination once. Where one may be unbound @keys has a second column of it, which a
- * pattern does not bind. */
+ * pattern does not bind. G_MAXUINT: it is not taken. */
 static QdRelation *
 make_seeds(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken, guint *keys)
 {
@@ -277,6 +277,7 @@ make_seeds(QdGenerator *self, const QdRelation *left, const QdVariableSet *taken
         const QdColumn *column = &left->columns[i];
         QdColumn *key;
 
+        keys[i] = G_MAXUINT;
         if (!qd_variable_set_has(taken, column->variable))
             continue;
         (void) qd_relation_add_column(self, seeds, column);
@@ -324,18 +325,27 @@ left_join_by_keys(QdGenerator *self, const QdRelation *left, const QdRelation *c
     return joined;
 }
 
+/* @complete, which has all that the conditions of @node, a left join, name, where they are true: evaluated once. */
+static QdRelation *
+test_conditions(QdGenerator *self, const QdRelation *complete, const QdAlgebra *node)
+{
+    QdRelation *tested = qd_relation_copy(self, complete);
+
+    qd_relation_filter(self, tested, node->expressions, node->n_expressions);
+    return qd_relation_seal(self, tested, QD_SEAL_MATERIALIZED);
+}
+
 /* @seeds with the right of @node, a left join, and its conditions, evaluated once. */
 static QdRelation *
 complete_right(QdGenerator *self, QdRelation *seeds, const QdAlgebra *node, const QdVariableSet *bound)
 {
     const QdAlgebra *right = node->children[1];
     gboolean is_join = right->kind == QD_ALGEBRA_JOIN;
-    QdRelation *complete = qd_generate_children(self, seeds, is_join ? right->children : node->children + 1,
-                                                is_join ? right->n_children : 1, bound);
 
-    complete = qd_relation_copy(self, complete);
-    qd_relation_filter(self, complete, node->expressions, node->n_expressions);
-    return qd_relation_seal(self, complete, QD_SEAL_MATERIALIZED);
+    return test_conditions(
+        self,
+        qd_generate_children(self, seeds, is_join ? right->children : node->children + 1, is_join ? right->n_children : 1, bound),
+        node);
 }
 
 static double
@@ -390,13 +400,25 @@ left_join_apart(QdGenerator *self, const QdRelation *left, const QdAlgebra *node
 
     if (complete != NULL)
         return complete;
-    for (guint i = 0; i < left->n_columns; i++)
-        keys[i] = G_MAXUINT;
     left = keep_left(self, left, &taken);
     complete = complete_right(self, make_seeds(self, left, &taken, keys), node, bound);
     if (self->error != NULL)
         return qd_relation_new(self);
     return left_join_by_keys(self, left, complete, keys);
+}
+
+/* The same with a @right that begins from nothing: it is joined with the values by what is bound of them. */
+static QdRelation *
+left_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right, const QdAlgebra *node)
+{
+    QdVariableSet taken = list_taken(self, left, node);
+    guint *keys = qd_arena_array0(self->arena, guint, left->n_columns + 1);
+    QdRelation *seeds;
+
+    self->splits.n_open_left_joins++;
+    left = keep_left(self, left, &taken);
+    seeds = make_seeds(self, left, &taken, keys);
+    return left_join_by_keys(self, left, test_conditions(self, qd_relation_join_to(self, seeds, right), node), keys);
 }
 
 static gboolean
@@ -457,6 +479,31 @@ is_small(QdGenerator *self, const QdAlgebra *node, const QdBefore *before)
            qd_estimate_rows(self, right) <= SMALL_ROWS;
 }
 
+/* Whether what @right shares with @left may be unbound on one side, so that no index finds its rows. Those of stored tables a range
+ * of ids does. */
+static gboolean
+is_open(const QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    gboolean all_base = TRUE;
+    gboolean shares = FALSE;
+
+    if (self->outer != NULL || left->n_tables == 0 || right->n_tables == 0 || right->tables[0].is_search)
+        return FALSE;
+    for (guint i = 0; i < right->n_tables; i++)
+        all_base = all_base && (right->tables[i].is_base || right->tables[i].n_arms > 0);
+    for (guint i = 0; i < right->n_columns; i++) {
+        const QdColumn *b = &right->columns[i];
+        const QdColumn *a = qd_relation_find(left, b->variable);
+
+        if (a == NULL || (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable))
+            continue;
+        if (b->certain && (a->certain || all_base))
+            return FALSE;
+        shares = TRUE;
+    }
+    return shares;
+}
+
 QdRelation *
 qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdBefore *before,
                          const QdVariableSet *bound)
@@ -485,6 +532,8 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
         return left_join_chain(self, left, right, node);
     known = qd_relation_add_bound(self, bound, left);
     right = qd_generator_generate(self, node->children[1], &known);
+    if (n_apart + self->splits.n_open_left_joins < APART_MAX && is_open(self, left, right))
+        return left_join_open(self, left, right, node);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);
     settled = qd_relation_settle(self, left, right, QD_SEAL_STREAM);

@@ -78,10 +78,11 @@ typedef struct QdPlanParts {
 
 /* How far joins and groups were split into cases. */
 typedef struct QdSplits {
-    guint n_open_joins;   /* that were split by what is bound */
-    guint n_groups;       /* that were split into cases */
-    gboolean is_forced;   /* they are wherever that can be */
-    gboolean is_possible; /* one was not that could have been */
+    guint n_open_joins;      /* that were split by what is bound */
+    guint n_open_left_joins; /* the same of OPTIONALs */
+    guint n_groups;          /* that were split into cases */
+    gboolean is_forced;      /* they are wherever that can be */
+    gboolean is_possible;    /* one was not that could have been */
 } QdSplits;
 
 typedef struct QdServiceUse {

@@ -72,6 +72,18 @@ may_move(const QdExpression *condition)
     return condition->kind != QD_EXPRESSION_KIND_EXISTS && !qd_expression_is_volatile(condition);
 }
 
+static gboolean
+has_exists(const QdExpression *expression)
+{
+    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
+        return TRUE;
+    for (guint i = 0; i < expression->n_children; i++) {
+        if (has_exists(expression->children[i]))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /* The only one of @components whose variables @condition names. NULL: there are none or several. */
 static Component *
 find_component(QdGenerator *self, const GPtrArray *components, const QdExpression *condition)
@@ -105,6 +117,20 @@ make_filter(QdGenerator *self, QdAlgebra *child, const GPtrArray *conditions)
     for (guint i = 0; i < conditions->len; i++)
         filter->expressions[i] = conditions->pdata[i];
     return filter;
+}
+
+static QdAlgebra *
+make_extend(QdGenerator *self, QdAlgebra *child, const QdBinding *bindings, guint n)
+{
+    QdAlgebra *extend = qd_algebra_new_parent(self->ast, QD_ALGEBRA_EXTEND, &child, 1);
+
+    extend->bindings = qd_arena_array0(self->arena, QdBinding, n);
+    extend->n_bindings = n;
+    for (guint i = 0; i < n; i++) {
+        extend->bindings[i] = bindings[i];
+        qd_variable_set_add(&extend->possible, self->arena, bindings[i].variable);
+    }
+    return extend;
 }
 
 static QdAlgebra *
@@ -171,6 +197,19 @@ count_rows(QdGenerator *self, Component *component)
     return component->n_rows;
 }
 
+/* Whether it is a variable of triples, not a computed value. */
+static gboolean
+is_of_links(const Component *component, const QdExpression *value)
+{
+    for (guint i = 0; i < component->parts->len && value->kind == QD_EXPRESSION_KIND_VARIABLE; i++) {
+        const QdAlgebra *part = component->parts->pdata[i];
+
+        if (qd_algebra_consists_of_links(part) && qd_variable_set_has(&part->possible, value->variable))
+            return TRUE;
+    }
+    return FALSE;
+}
+
 /*
  * Whether the components of @equality are better joined by keys. Not so where one has few solutions, as the pairs are few. Nor
  * where its variable has terms that are equal to themselves alone: an index of the quads finds these (make_range()).
@@ -182,8 +221,11 @@ is_worth(QdGenerator *self, const Equality *equality)
 
     if (count_rows(self, equality->components[few]) <= FEW_ROWS)
         return FALSE;
-    return equality->values[0]->kind != QD_EXPRESSION_KIND_VARIABLE || equality->values[1]->kind != QD_EXPRESSION_KIND_VARIABLE ||
-           qd_sample_meets_values(self, make_join(self, equality->components[few]->parts), equality->values[few]->variable);
+    for (guint i = 0; i < G_N_ELEMENTS(equality->values); i++) {
+        if (!is_of_links(equality->components[i], equality->values[i]))
+            return TRUE;
+    }
+    return qd_sample_meets_values(self, make_join(self, equality->components[few]->parts), equality->values[few]->variable);
 }
 
 static GArray *
@@ -370,7 +412,61 @@ is_about_left(QdGenerator *self, const QdAlgebra *node, const QdExpression *cond
     return TRUE;
 }
 
+/* @component, whose solutions bind what @binding computes of them. */
+static void
+add_binding(QdGenerator *self, Component *component, const QdBinding *binding)
+{
+    QdAlgebra *extend = make_extend(self, make_join(self, component->parts), binding, 1);
+
+    g_ptr_array_set_size(component->parts, 0);
+    g_ptr_array_add(component->parts, extend);
+    qd_variable_set_add(&component->variables, self->arena, binding->variable);
+}
+
+/* @node, values added to a join, with each that is computed of one component's variables added to that component. NULL: there is
+ * none. A volatile one is another for each pair. */
+static QdAlgebra *
+bind_in_parts(QdGenerator *self, const QdAlgebra *node)
+{
+    g_autoptr(GPtrArray) components = list_components(self, node->children[0]);
+    g_autoptr(GArray) rest = g_array_new(FALSE, FALSE, sizeof(QdBinding));
+    g_autoptr(GPtrArray) children = g_ptr_array_new();
+    QdVariableSet later = { 0 };
+    QdAlgebra *join;
+
+    for (guint i = 0; i < node->n_bindings; i++) {
+        const QdBinding *binding = &node->bindings[i];
+        QdVariableSet named = { 0 };
+        Component *component = NULL;
+
+        qd_expression_add_all_variables(binding->expression, self->arena, &named);
+        if (!qd_variable_set_shares(&named, &later) && may_move(binding->expression) && !has_exists(binding->expression))
+            component = find_component(self, components, binding->expression);
+        if (component != NULL) {
+            add_binding(self, component, binding);
+            continue;
+        }
+        g_array_append_val(rest, *binding);
+        qd_variable_set_add(&later, self->arena, binding->variable);
+    }
+    if (components->len < 2 || rest->len == node->n_bindings)
+        return NULL;
+    for (guint i = 0; i < components->len; i++)
+        g_ptr_array_extend(children, ((Component *) components->pdata[i])->parts, NULL, NULL);
+    join = make_join(self, children);
+    return rest->len > 0 ? make_extend(self, join, (const QdBinding *) (void *) rest->data, rest->len) : join;
+}
+
 static QdAlgebra *rewrite(QdGenerator *self, const QdAlgebra *node);
+
+/* @node, a filter, or what gains by its conditions. NULL: nothing does. */
+static QdAlgebra *
+rewrite_or_compare(QdGenerator *self, QdAlgebra *node)
+{
+    QdAlgebra *rewritten = rewrite(self, node);
+
+    return rewritten == NULL && compares_values(self, node) ? node : rewritten;
+}
 
 /* The same where the product is on the left of an OPTIONAL or MINUS, or values are added to it. */
 static QdAlgebra *
@@ -380,7 +476,7 @@ filter_left(QdGenerator *self, const QdAlgebra *node)
     g_autoptr(GPtrArray) conditions = list_conditions(node);
     g_autoptr(GPtrArray) moved = g_ptr_array_new();
     g_autoptr(GPtrArray) rest = g_ptr_array_new();
-    QdAlgebra *moved_on, *left;
+    QdAlgebra *left;
 
     for (guint i = 0; i < conditions->len; i++) {
         QdExpression *condition = conditions->pdata[i];
@@ -389,11 +485,20 @@ filter_left(QdGenerator *self, const QdAlgebra *node)
     }
     if (moved->len == 0)
         return NULL;
-    moved_on = make_filter(self, child->children[0], moved);
-    left = rewrite(self, moved_on);
-    if (left == NULL && compares_values(self, moved_on))
-        left = moved_on;
+    left = rewrite_or_compare(self, make_filter(self, child->children[0], moved));
     return left != NULL ? make_filter(self, qd_algebra_put_on(self, child, left), rest) : NULL;
+}
+
+/* The same for a filter of values that are added to a product. */
+static QdAlgebra *
+filter_values(QdGenerator *self, const QdAlgebra *node)
+{
+    const QdAlgebra *extend = node->children[0];
+    QdAlgebra *bound = extend->children[0]->kind == QD_ALGEBRA_JOIN ? bind_in_parts(self, extend) : NULL;
+    g_autoptr(GPtrArray) conditions = bound != NULL ? list_conditions(node) : NULL;
+    QdAlgebra *rewritten = bound != NULL ? rewrite_or_compare(self, make_filter(self, bound, conditions)) : NULL;
+
+    return rewritten != NULL ? rewritten : filter_left(self, node);
 }
 
 /* What has the solutions of @node, a filter of a product, whose parts are filtered by themselves. NULL: nothing is gained. */
@@ -407,8 +512,9 @@ rewrite(QdGenerator *self, const QdAlgebra *node)
         return filter_parts(self, node);
     case QD_ALGEBRA_LEFT_JOIN:
     case QD_ALGEBRA_MINUS:
-    case QD_ALGEBRA_EXTEND:
         return filter_left(self, node);
+    case QD_ALGEBRA_EXTEND:
+        return filter_values(self, node);
     default:
         return NULL;
     }
@@ -452,18 +558,6 @@ qd_generate_keyed_right(QdGenerator *self, const QdRelation *left, const QdAlgeb
     g_ptr_array_add(joined, sides->pdata[0]);
     right = seal_with_keys(self, qd_generator_generate(self, node->children[1], NULL), sides->pdata[1], equalities, joined);
     return match_keys(self, right, left, sides->pdata[1], equalities, joined);
-}
-
-static gboolean
-has_exists(const QdExpression *expression)
-{
-    if (expression->kind == QD_EXPRESSION_KIND_EXISTS)
-        return TRUE;
-    for (guint i = 0; i < expression->n_children; i++) {
-        if (has_exists(expression->children[i]))
-            return TRUE;
-    }
-    return FALSE;
 }
 
 /* @exists as an OPTIONAL after the left of @node, a filter. NULL: it is not links with conditions, or one looks for more. */

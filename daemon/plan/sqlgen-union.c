@@ -9,7 +9,7 @@
 #define WIDE_ARMS_MAX 8     /* of which each would write NULL for the columns of all others */
 #define CELLS_MAX 2000      /* columns in all SELECTs of one UNION ALL of more arms than that */
 #define OPEN_MAX 3          /* variables by which a join is split: 15 SELECTs */
-#define OPEN_JOINS_MAX 8    /* of one statement that are split: a chain of 40 took more memory to compile than a query may have */
+#define OPEN_JOINS_MAX 6    /* of one statement that are split: a chain of 40 took more memory to compile than a query may have */
 
 /* --- union ------------------------------------------------------------------------------------------------------------ */
 
@@ -157,6 +157,7 @@ find_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
 {
     guint found = G_MAXUINT;
     guint n_found = 0;
+    gboolean is_stored = left->n_tables == 1 && left->tables[0].is_base; /* it comes second, and is looked up (settle_sides()) */
     gboolean all_base = TRUE;
 
     if (right->tables[0].is_search) /* it names the left's row */
@@ -171,7 +172,7 @@ find_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
             continue;
         if (a->certain && b->certain)
             return G_MAXUINT;
-        if (a->serial || b->serial || (all_base && b->certain) || !a->interned || !b->interned)
+        if (a->serial || b->serial || (all_base && b->certain) || (is_stored && a->certain && !b->interned))
             return G_MAXUINT;
         n_found++;
         if (found == G_MAXUINT || b->certain)
@@ -250,6 +251,6 @@ qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelatio
     if (!qd_relation_find(left, variable)->certain)
         arms[n++] = qd_relation_join(self, leave_open(self, left, variable), right);
     if (!qd_relation_find(right, variable)->certain)
-        arms[n++] = qd_relation_join(self, bind(self, left, variable), leave_open(self, right, variable));
+        arms[n++] = qd_relation_join(self, leave_open(self, right, variable), bind(self, left, variable)); /* few before many */
     return qd_relation_unite(self, arms, n);
 }

@@ -95,6 +95,35 @@ def test_equal_values(count, pattern, expected):
     assert count(pattern) == expected
 
 
+N_BOTH = len(range(0, N_USERS, 10))  # names that are equal but for case
+NAMES = "?a :name ?n BIND(LCASE(?n) AS ?k)"
+CALLED = "?b :called ?m BIND(LCASE(?m) AS ?k)"
+
+
+@pytest.mark.parametrize("pattern, expected", [
+    (NAMES + " { " + CALLED + " }", N_BOTH),
+    ("{ " + NAMES + " } { " + CALLED + " }", N_BOTH),
+    ("{ SELECT ?a (LCASE(?n) AS ?k) { ?a :name ?n } } { SELECT ?b (LCASE(?m) AS ?k) { ?b :called ?m } }", N_BOTH),
+    ("{ SELECT ?k (COUNT(*) AS ?x) { " + NAMES + " } GROUP BY ?k } { SELECT ?k (COUNT(*) AS ?y) { " + CALLED + " } GROUP BY ?k }",
+     N_BOTH),
+    (NAMES + " OPTIONAL { " + CALLED + " }", N_USERS),
+    (NAMES + " OPTIONAL { " + CALLED + " } FILTER(BOUND(?m))", N_BOTH),
+    (NAMES + " OPTIONAL { " + CALLED + " FILTER(?b != :o0) } FILTER(BOUND(?m))", N_BOTH - 1),
+    (NAMES + " MINUS { " + CALLED + " }", N_USERS - N_BOTH),
+    ("?a :name ?n . ?b :called ?m BIND(LCASE(?n) AS ?k) BIND(LCASE(?m) AS ?l) FILTER(?k = ?l)", N_BOTH),
+    ("?a :name ?n . ?b :called ?m BIND(LCASE(?n) AS ?k) BIND(LCASE(?m) AS ?l) BIND(CONCAT(?k, ?l) AS ?x) "
+     "FILTER(?k = ?l && STRLEN(?x) > 12)", N_BOTH - 1),
+    ("?a :name ?n BIND(UCASE(?n) AS ?k) ?b :called ?m FILTER(?k = ?m)", N_BOTH),
+    ("?a :name ?n . ?b :called ?m BIND(IF(?n = 'user 10', 'x', 1 / 0) AS ?k) BIND(IF(?m = 'USER 20', 'x', 1 / 0) AS ?l) "
+     "FILTER(?k = ?l)", 1),
+    ("?a :name ?n BIND(IF(?a = :u7, 1 / 0, LCASE(?n)) AS ?k) { ?b :called ?m BIND(IF(?b = :o0, 1 / 0, LCASE(?m)) AS ?k) }",
+     N_BOTH - 1 + N_NICKS + N_USERS - 1),
+])
+def test_computed_values(count, pattern, expected):
+    """Variables that each part computes for itself, and that may be unbound."""
+    assert count(pattern) == expected
+
+
 VALUES = [
     '"1"^^xsd:integer', '"01"^^xsd:integer', '"1.0"^^xsd:decimal', '"1"^^xsd:float', '"1.0"^^xsd:double', '"1"^^xsd:byte',
     '"0.1"^^xsd:decimal', '"0.1"^^xsd:float', '"0.1"^^xsd:double', '"0.10"^^xsd:decimal', '"16777217"^^xsd:integer',
