@@ -315,7 +315,7 @@ resolve(const QueryParameters *self, const QuerySchema *schema, const Entry **sl
     for (guint i = 0; i < schema->n_parameters; i++) {
         const char *name = schema->parameter_names[i];
 
-        if (slots[i] != NULL)
+        if (slots[i] != NULL || schema->is_sparql)
             continue;
         if (name != NULL)
             g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER, "parameter %u ('%s') has no value", i + 1, name);
@@ -331,7 +331,7 @@ resolve(const QueryParameters *self, const QuerySchema *schema, const Entry **sl
 /* What becomes a row. */
 typedef struct Columns {
     const QueryParameters *parameters;
-    const Entry **slots; /* (owned) (nullable): an entry for each column; NULL: as they stand in @parameters */
+    const Entry **slots; /* (owned) (nullable): an entry (nullable) for each column; NULL: as they stand in @parameters */
     guint n;
 } Columns;
 
@@ -358,9 +358,10 @@ columns_init(Columns *self, const QueryParameters *parameters, const QuerySchema
 static const QwValue *
 get_value(const Columns *self, guint index)
 {
+    static const QwValue none = { .type = QW_TYPE_NULL };
     const Entry *entry = self->slots != NULL ? self->slots[index] : &g_array_index(self->parameters->entries, Entry, index);
 
-    return &entry->value;
+    return entry != NULL ? &entry->value : &none;
 }
 
 /* The bytes that a row takes at most, its head included. */

@@ -224,6 +224,9 @@ query_schema_find_parameter(const QuerySchema *self, const char *key, guint *ret
     }
 
     g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
-                n_bare == 0 ? "there is no parameter '%s'" : "parameter '%s' is ambiguous: give its sigil too", key);
+                n_bare > 0        ? "parameter '%s' is ambiguous: give its sigil too"
+                : self->is_sparql ? "there is no parameter '%s': a variable that is one is written with '$'"
+                                  : "there is no parameter '%s'",
+                key);
     return FALSE;
 }

@@ -19,6 +19,7 @@ typedef struct QuerySchemaColumn {
 typedef struct QuerySchema {
     gint ref_count; /* atomic */
     gboolean writes;
+    gboolean is_sparql; /* a parameter without a value is an ordinary variable */
     gboolean is_stable; /* its result depends on the data and the parameters alone; not known of older daemons: FALSE */
     guint n_columns;
     guint n_parameters;           /* columns of a FETCH row */

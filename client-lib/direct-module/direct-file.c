@@ -235,6 +235,7 @@ direct_create_schema(const QdShape *shape)
 
         query_schema_set_parameter(schema, i, name[0] != '\0' ? name : NULL);
     }
+    schema->is_sparql = shape->plan != NULL;
     schema->is_stable = shape->is_stable;
     schema->signature = shape->signature;
     return schema;

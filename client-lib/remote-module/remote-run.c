@@ -55,6 +55,7 @@ begin_rows(gpointer data, const char *const *names, const char *const *types, gu
     QuerySchema *schema = query_schema_new(n_columns, self->schema->n_parameters);
     QuerySchema *old;
 
+    schema->is_sparql = TRUE;
     for (guint i = 0; i < n_columns; i++)
         query_schema_set_column(schema, i, names[i], types != NULL ? types[i] : "");
     for (guint i = 0; i < schema->n_parameters; i++)

@@ -168,6 +168,7 @@ remote_text_describe(const char *text, gboolean writes)
 
     schema = query_schema_new(0, names->len);
     schema->writes = writes;
+    schema->is_sparql = TRUE;
     for (guint i = 0; i < names->len; i++) {
         g_autofree char *name = g_strconcat("$", names->pdata[i], NULL);
 

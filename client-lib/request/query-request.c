@@ -174,6 +174,7 @@ query_request_set_schema(QueryRequest *self, QuerySchema *schema)
 void
 query_request_learn_schema(QueryRequest *self, QuerySchema *schema)
 {
+    schema->is_sparql = g_str_equal(self->command->language, "sparql");
     query_request_set_schema(self, schema);
     query_channel_set_prepared(self->channel, self->command->key, schema);
     if (!self->is_bound) /* in a transaction the schema may be one that only it sees */

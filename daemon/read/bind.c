@@ -189,6 +189,23 @@ qd_bind_parameters(sqlite3_stmt *stmt, const QdParameters *parameters, GError **
     return TRUE;
 }
 
+/* A row has a column for each announced parameter. */
+static gboolean
+check_announced(const QdShape *shape, const QwValue *const *values, GError **error)
+{
+    for (guint i = shape->n_parameters; i < qd_shape_get_n_names(shape); i++) {
+        const char *name = qd_shape_get_parameter_name(shape, i);
+
+        if (values[i] == NULL)
+            continue;
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER,
+                     "variable '%s' is no parameter: where values come in rows, parameters are written with '$', as '$%s'", name,
+                     name + 1);
+        return FALSE;
+    }
+    return TRUE;
+}
+
 GBytes *
 qd_bind_encode_row(const QdShape *shape, const QdParameters *parameters, GError **error)
 {
@@ -199,7 +216,7 @@ qd_bind_encode_row(const QdShape *shape, const QdParameters *parameters, GError 
     gsize size = QW_HEADER_SIZE + qw_align8(4 + 4 * (gsize) n) + 8;
     QwPageWriter writer;
 
-    if (values == NULL)
+    if (values == NULL || !check_announced(shape, values, error))
         return NULL;
 
     for (guint i = 0; i < n; i++) {

@@ -203,6 +203,53 @@ test_fails(void)
     messages_end(&messages);
 }
 
+/* (transfer full) (nullable): the values of the only column, or NULL with @error. */
+static char *
+read_sparql(QueryConnection *connection, const char *text, const char *values, GError **error)
+{
+    g_autoptr(QueryCursor)
+        cursor = query_connection_query(connection, QUERY_LANGUAGE_SPARQL, text, g_variant_new_parsed(values), NULL, error);
+    g_autoptr(GString) all = g_string_new(NULL);
+
+    while (cursor != NULL && query_cursor_next(cursor, NULL, error))
+        g_string_append(all, query_cursor_get_string(cursor, 0, NULL));
+    return *error == NULL ? g_string_free(g_steal_pointer(&all), FALSE) : NULL;
+}
+
+/* In SPARQL a variable without '$' takes no value, and one that has none is a variable: for the first query as for each later one.
+ */
+static void
+test_variables(void)
+{
+    Messages messages;
+
+    messages_watch(&messages, NULL);
+    for (guint i = 0; i < 3; i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(GError) refused = NULL;
+        g_autofree char *open = read_sparql(messages.connection, "SELECT $o { VALUES $o { 'a' 'b' } }", "@a{sv} {}", &error);
+        g_autofree char *given = NULL;
+
+        g_assert_no_error(error);
+        g_assert_cmpstr(open, ==, "ab");
+        given = read_sparql(messages.connection, "SELECT $o { VALUES $o { 'a' 'b' } }", "{'o': <'b'>}", &error);
+        g_assert_no_error(error);
+        g_assert_cmpstr(given, ==, "b");
+        g_assert_null(read_sparql(messages.connection, "SELECT ?o { VALUES ?o { 'a' 'b' } }", "{'o': <'b'>}", &refused));
+        g_assert_error(refused, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+        g_assert_nonnull(strstr(refused->message, "is written with '$'"));
+    }
+    messages_end(&messages);
+    messages_watch(&messages, NULL);
+    for (guint i = 0; i < 2; i++) {
+        g_autoptr(GError) refused = NULL;
+
+        g_assert_null(read_sparql(messages.connection, "SELECT ?o { VALUES ?o { 'a' 'b' } }", "{'o': <'b'>}", &refused));
+        g_assert_nonnull(strstr(refused->message, "is written with '$'"));
+    }
+    messages_end(&messages);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -214,6 +261,7 @@ main(int argc, char **argv)
     g_test_add_func("/client-e2e/first-query/older-daemon", test_older_daemon);
     g_test_add_func("/client-e2e/first-query/only-queries", test_only_queries);
     g_test_add_func("/client-e2e/first-query/fails", test_fails);
+    g_test_add_func("/client-e2e/first-query/variables", test_variables);
     status = g_test_run();
     private_bus_free(bus);
     return status;
