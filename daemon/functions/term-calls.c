@@ -145,33 +145,13 @@ qd_call_strdt(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
     return qd_value_from_term(&term);
 }
 
-/* [a-zA-Z]+ ("-" [a-zA-Z0-9]+)*, as LANGTAG of the grammar */
-static gboolean
-is_language_tag(const char *p, gsize n_bytes)
-{
-    gboolean first = TRUE;
-    gboolean empty = TRUE;
-
-    for (gsize i = 0; i < n_bytes; i++) {
-        if (p[i] == '-' && !empty) {
-            first = FALSE;
-            empty = TRUE;
-        } else if (g_ascii_isalpha(p[i]) || (!first && g_ascii_isdigit(p[i]))) {
-            empty = FALSE;
-        } else {
-            return FALSE;
-        }
-    }
-    return !empty;
-}
-
 QdValue
 qd_call_strlang(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
     QdTerm term;
 
     if (args[0].kind != QD_VALUE_STRING || args[1].kind != QD_VALUE_STRING || !qd_value_get_term(ev, &args[0]) ||
-        !qd_value_get_term(ev, &args[1]) || !is_language_tag(args[1].term.lexical, args[1].term.n_lexical))
+        !qd_value_get_term(ev, &args[1]) || !qd_term_is_language_tag(args[1].term.lexical, args[1].term.n_lexical))
         return qd_value_error();
 
     term = args[0].term;

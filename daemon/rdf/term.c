@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Equality and hash of terms.
+ * Equality and hash of terms, and what a term may be made of.
  */
 #include "daemon/rdf/term.h"
 
 #include <string.h>
+
+#include "daemon/rdf/code-point.h"
+#include "daemon/rdf/iri.h"
 
 static gboolean
 text_equal(const char *a, gsize n_a, const char *b, gsize n_b)
@@ -82,4 +85,51 @@ qd_term_init_literal(QdTerm *ret, const char *lexical, gsize n_lexical, const ch
         ret->qualifier = NULL;
         ret->n_qualifier = 0;
     }
+}
+
+gboolean
+qd_term_is_language_tag(const char *tag, gsize n_bytes)
+{
+    gboolean first = TRUE;
+    gboolean empty = TRUE;
+
+    for (gsize i = 0; i < n_bytes; i++) {
+        if (tag[i] == '-' && !empty) {
+            first = FALSE;
+            empty = TRUE;
+        } else if (g_ascii_isalpha(tag[i]) || (!first && g_ascii_isdigit(tag[i]))) {
+            empty = FALSE;
+        } else {
+            return FALSE;
+        }
+    }
+    return !empty;
+}
+
+/* Of an IRI, which may be a datatype. */
+static const char *
+find_iri_fault(const char *iri, gsize n_bytes)
+{
+    if (!qd_iri_is_absolute(iri, n_bytes))
+        return "is no absolute IRI";
+    return qd_iri_check(iri, n_bytes) ? NULL : "has a character that no IRI has";
+}
+
+const char *
+qd_term_find_fault(const QdTerm *term)
+{
+    if (!qd_code_point_check(term->lexical, term->n_lexical, NULL))
+        return "is not UTF-8";
+    switch (term->kind) {
+    case QD_TERM_IRI:
+        return find_iri_fault(term->lexical, term->n_lexical);
+    case QD_TERM_LANG_STRING:
+        return qd_term_is_language_tag(term->qualifier, term->n_qualifier) ? NULL : "has no language tag, as 'en' or 'de-AT'";
+    case QD_TERM_TYPED:
+        return find_iri_fault(term->qualifier, term->n_qualifier) == NULL ? NULL : "has a datatype that is no absolute IRI";
+    case QD_TERM_BNODE: /* its label is looked up */
+    case QD_TERM_STRING:
+        break;
+    }
+    return NULL;
 }

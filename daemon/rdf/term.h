@@ -47,3 +47,10 @@ guint64 qd_term_hash(const QdTerm *term);
  * A literal with a datatype: STRING when that is xsd:string, else TYPED.
  */
 void qd_term_init_literal(QdTerm *ret, const char *lexical, gsize n_lexical, const char *datatype, gsize n_datatype);
+
+/* [a-zA-Z]+ ("-" [a-zA-Z0-9]+)*, as LANGTAG of SPARQL's grammar. */
+gboolean qd_term_is_language_tag(const char *tag, gsize n_bytes);
+
+/* What keeps @term, which a client has put together, from being one: (nullable): a predicate, as "is no absolute IRI". Dumps with
+ * such a term could not be read. */
+const char *qd_term_find_fault(const QdTerm *term);

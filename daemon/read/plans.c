@@ -414,6 +414,7 @@ qd_plans_add_parameter(GHashTable *parameters, const char *name, const QwValue *
 {
     g_autofree char *number = NULL;
     QdTerm *term = NULL;
+    const char *fault;
 
     switch (value->type) {
     case QW_TYPE_NULL:
@@ -442,6 +443,12 @@ qd_plans_add_parameter(GHashTable *parameters, const char *name, const QwValue *
         break;
     case QW_TYPE_BLOB:
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '%s' is a blob, which is no RDF term", name);
+        return FALSE;
+    }
+    fault = qd_term_find_fault(term);
+    if (fault != NULL) {
+        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '%s' %s", name, fault);
+        g_free(term);
         return FALSE;
     }
     g_hash_table_insert(parameters, g_strdup(name + 1), term);

@@ -533,3 +533,32 @@ def test_a_text_that_costs_much_to_compile(bus, text, limit):
         (bus.update if text.startswith("INSERT") else bus.query)(text)
     assert error.value.name == "TooComplex" and f"the limit '{limit}' is " in error.value.message
     assert time.monotonic() - start < 2 * SLOWER
+
+
+WRONG_TERMS = {
+    ("x", "", "no good tag"): "no language tag", ("x", "", "en-"): "no language tag", ("x", "", "1"): "no language tag",
+    ("x", "", "en . <a:inj> <a:inj> 1 .\n#"): "no language tag",
+    ("http://e/ a>b", "@id", ""): "a character that no IRI has", ("rel", "@id", ""): "no absolute IRI",
+    ("", "@id", ""): "no absolute IRI", ("a:\nb", "@id", ""): "a character that no IRI has",
+    ("x", "rela tive", ""): "a datatype that is no absolute IRI", ("x", "a:b c", ""): "a datatype that is no absolute IRI",
+}
+
+
+@pytest.mark.parametrize("term", WRONG_TERMS, ids=repr)
+def test_wrong_terms(healthy, term):
+    """No value becomes a term that a dump could not be read with again."""
+    calls = [lambda: healthy.update("INSERT { <a:b> <a:c> $o } WHERE {}", {"o": term}, language="sparql"),
+             lambda: healthy.query("SELECT ?s { ?s ?p $o }", {"o": term}, language="sparql"),
+             lambda: list(healthy.prepare("SELECT ?s { ?s ?p $o }", {"o": term}, language="sparql", fetch=True).answer(1))]
+    for call in calls:
+        with pytest.raises((BusError, RemoteError)) as error:
+            call()
+        expect(error, "BadParameter", r"parameter '.o' .*" + WRONG_TERMS[term])
+    assert healthy.query("SELECT * { ?s ?p ?o }", language="sparql") == []
+
+
+def test_terms_that_are_right(healthy):
+    terms = [("x", "", "en"), ("x", "", "de-AT-1996"), ("a:", "@id", ""), ("x", "a:b", "")]
+    for term in terms:
+        healthy.update("INSERT { <a:b> <a:c> $o } WHERE {}", {"o": term}, language="sparql")
+    assert healthy.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }", language="sparql")[0][0][0] == str(len(terms))

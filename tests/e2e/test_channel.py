@@ -76,7 +76,7 @@ def test_prepare_with_fetch_is_cancelled_and_left(bus):
 
 
 @pytest.mark.parametrize("text, values, options, message", [
-    ("SELECT ?o { VALUES ?o { 1 2 } }", {"o": 2}, {"fetch": True, "language": "sparql"}, "parameters are written with '$', as '$o'"),
+    ("SELECT ?o { VALUES ?o { 1 2 } }", {"o": 2}, {"fetch": True, "language": "sparql"}, "are written with '$', as '$o'"),
     ("SELECT ?1", (), {"fetch": True}, "has no value"),
     ("SELECT ?1", (1, 2), {"fetch": True}, "parameter"),
     ("CREATE TABLE t(x)", (), {"fetch": True, "access": "write"}, "'fetch' is for queries"),
