@@ -24,6 +24,9 @@
 #define LINGER_MIN_USEC QW_SPIN_USEC_MIN
 #define LINGER_MAX_USEC 500u
 
+/* What has run for less than this has not written much. */
+#define LARGE_USEC 4000
+
 /* The members that run in one transaction, in the order in which they came. */
 typedef struct Group {
     QdWriteItem **items;
@@ -104,6 +107,29 @@ run_item(QdWriter *self, QdWriteItem *item, GError **error)
     return FALSE;
 }
 
+/* SQLite may write all of a large transaction's frames once more, which takes long. */
+static gboolean
+end_in_time(QdWriter *self, QdWriteItem *item, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gboolean ok;
+
+    if (item == NULL || (uint64_t) g_get_monotonic_time() < item->times.begun_usec + LARGE_USEC)
+        return qd_connection_end(self->connection, error);
+    qd_write_watch_begin_commit(self, item);
+    ok = qd_connection_end(self->connection, &failure);
+    if (!ok && !qd_write_watch_get_stop(&self->watch, g_error_matches(failure, QD_ERROR, QW_ERROR_CANCELLED), error))
+        g_propagate_error(error, g_steal_pointer(&failure));
+    qd_write_watch_end(self);
+    return ok;
+}
+
+gboolean
+qd_write_commit(QdWriter *self, QdWriteItem *item, GError **error)
+{
+    return qd_write_before_commit(self, error) && end_in_time(self, item, error) && qd_write_after_commit(self, error);
+}
+
 /* One item without a group: in a transaction of its own, or in none when it is a VACUUM. */
 static void
 execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
@@ -123,7 +149,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
         ok = TRUE;
     }
     if (ok && in_transaction)
-        ok = qd_write_commit(self, item->outcome.error == NULL ? &error : NULL);
+        ok = qd_write_commit(self, item, item->outcome.error == NULL ? &error : NULL);
     if (!ok) {
         qd_write_rollback(self);
         item->keeps = FALSE;
@@ -254,7 +280,7 @@ commit_group(QdWriter *self, const Group *group)
     g_autoptr(GError) error = NULL;
     uint64_t generation;
 
-    if (!qd_write_commit(self, &error)) {
+    if (!qd_write_commit(self, group->n == 1 ? group->items[0] : NULL, &error)) {
         qd_write_rollback(self);
         fail_group(group, error);
         return;

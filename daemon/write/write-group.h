@@ -31,6 +31,10 @@ QdMemberResult qd_write_execute_in_savepoint(QdWriter *self, QdWriteItem *item);
  */
 guint qd_write_group_run(QdWriter *self, QdWriteItem *first, QdWriteItem **items, gboolean relaxed);
 
+/* Ends the transaction. @item: (nullable): all of it is this one's work, and what ends it ends the commit, too. FALSE: it is to be
+ * rolled back. */
+gboolean qd_write_commit(QdWriter *self, QdWriteItem *item, GError **error);
+
 /* The answers of a group are out: the next one is held open, as long as the last commit took. */
 void qd_write_begin_linger(QdWriter *self);
 gboolean qd_write_is_lingering(const QdWriter *self);

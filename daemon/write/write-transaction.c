@@ -279,25 +279,31 @@ qd_write_copy_schema(QdWriter *self, gint64 version)
 }
 
 gboolean
-qd_write_commit(QdWriter *self, GError **error)
+qd_write_before_commit(QdWriter *self, GError **error)
 {
-    gint64 schema_version = qd_connection_get_schema_version(self->connection);
     QdPayloads *payloads = self->config.payloads;
-    QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
 
     if (payloads != NULL && !qd_payloads_before_commit(payloads, self->connection, !self->synchronous_normal, error))
         return FALSE;
-    if (schema_version != self->copied_schema) /* and after it: a query that begins meanwhile reads the schema in a snapshot */
+    /* and after it: a query that begins meanwhile reads the schema in a snapshot */
+    if (qd_connection_get_schema_version(self->connection) != self->copied_schema)
         qd_pool_note_schema(self->config.pool);
-    if (!qd_connection_end(self->connection, error))
-        return FALSE;
+    return TRUE;
+}
+
+gboolean
+qd_write_after_commit(QdWriter *self, GError **error)
+{
+    QdPayloads *payloads = self->config.payloads;
+    QdPayloadSweep sweep = QD_PAYLOAD_SWEEP_NONE;
+
     self->commit_time_usec = g_get_monotonic_time();
     qd_write_note_own_version(self);
     if (!qd_write_check_files(self, QD_WRITE_LOOK_AFTER, error)) /* it is in no file that will be found */
         return FALSE;
     if (payloads != NULL)
         sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
-    qd_write_copy_schema(self, schema_version);
+    qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
     if (sweep != QD_PAYLOAD_SWEEP_NONE)
         self->config.sweep_func(sweep, self->config.user_data);
     return TRUE;

@@ -25,8 +25,10 @@ gboolean qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **erro
 gboolean qd_write_begin(QdWriter *self, GError **error);
 gboolean qd_write_in_transaction(QdWriter *self);
 void qd_write_rollback(QdWriter *self);
-/* Payloads that the transaction has stored get their files first. */
-gboolean qd_write_commit(QdWriter *self, GError **error);
+/* Payloads that the transaction has stored get their files. */
+gboolean qd_write_before_commit(QdWriter *self, GError **error);
+/* FALSE: it is in no file that will be found. */
+gboolean qd_write_after_commit(QdWriter *self, GError **error);
 
 /* The connection goes; what other programs do meanwhile shows later. */
 void qd_write_close_connection(QdWriter *self);

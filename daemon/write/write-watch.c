@@ -145,8 +145,9 @@ get_deadline(const QdWriteItem *item)
     return item->times.timeout_msec > 0 ? begin_usec + 1000 * item->times.timeout_msec : 0;
 }
 
-void
-qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
+/* @tells: the caller may be answered before it comes back. */
+static void
+begin(QdWriter *self, QdWriteItem *item, gboolean is_job, gboolean tells)
 {
     QdWriteWatch *watch = &self->watch;
 
@@ -163,11 +164,22 @@ qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
         .is_job = is_job,
         .deadline_usec = get_deadline(item),
     };
-    if (!item->runs_alone) /* as VACUUM, which commits by itself */
-        watch->watch.tell = tell;
+    watch->watch.tell = tells ? tell : NULL;
     item->watch = watch;
     qd_evaluation_begin_watch(self->connection, &watch->watch);
     qd_connection_set_compile_end(self->connection, watch->deadline_usec, item->times.timeout_msec);
+}
+
+void
+qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job)
+{
+    begin(self, item, is_job, !item->runs_alone); /* as VACUUM, which commits by itself */
+}
+
+void
+qd_write_watch_begin_commit(QdWriter *self, QdWriteItem *item)
+{
+    begin(self, item, TRUE, FALSE);
 }
 
 void

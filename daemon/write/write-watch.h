@@ -15,6 +15,8 @@ typedef struct QdWriter QdWriter;
 /* Until qd_write_watch_end() @item ends at its deadline and when it is cancelled. In a job it also ends for want of room, and
  * when others have waited for too long. */
 void qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job);
+/* The same for the commit of what @item alone has written: it goes well, or is rolled back. It is not answered meanwhile. */
+void qd_write_watch_begin_commit(QdWriter *self, QdWriteItem *item);
 void qd_write_watch_end(QdWriter *self);
 /* Before that: FALSE: a call of the item was made to return. Errors: as qd_write_watch_get_stop() */
 gboolean qd_write_watch_check(QdWriter *self, GError **error);

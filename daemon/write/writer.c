@@ -349,7 +349,7 @@ qd_writer_execute_part(QdWriter *self, QdWriteItem *item)
 gboolean
 qd_writer_end_transaction(QdWriter *self, QdWriteItem *item, gboolean keep, GError **error)
 {
-    gboolean ok = !keep || (qd_write_item_check_keys(item, self->connection, error) && qd_write_commit(self, error));
+    gboolean ok = !keep || (qd_write_item_check_keys(item, self->connection, error) && qd_write_commit(self, item, error));
 
     if (!ok || !keep) {
         qd_write_rollback(self);
@@ -425,7 +425,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
     if (!in_transaction)
         self->wal_pages = 0; /* it may have made a checkpoint after its commits */
     if (ok && in_transaction)
-        ok = qd_write_commit(self, error);
+        ok = qd_write_commit(self, item, error);
     if (!ok) {
         qd_write_rollback(self);
         return FALSE;

@@ -2,7 +2,7 @@
 /*
  * The log in large pieces: how many calls a commit takes, and that the file is right after any transaction. Another connection
  * reads it, and so does a store that is opened on a copy of the files, as after a crash. And that what is mapped is read
- * without calls, and that a transaction waits for the disk while it writes. And that VACUUM can be ended.
+ * without calls, and that a transaction waits for the disk while it writes. And that VACUUM and a long commit can be ended.
  * And that a new log seldom grows, and that one which another program has shortened is left alone.
  */
 #include "daemon/sqlite/vfs/log-file.h"
@@ -280,6 +280,43 @@ test_ends(StoreFixture *self, gconstpointer data)
     assert_sum(self, 100000);
 }
 
+static gboolean
+look_after_some(void *data)
+{
+    guint *n_looks = data;
+
+    return ++*n_looks >= 3;
+}
+
+/* A page that was written twice makes SQLite write each header since then once more when it commits. */
+static void
+test_commit_ends(StoreFixture *self, gconstpointer data)
+{
+    guint n_looks = 0;
+    QdInterrupt interrupt = { .look = look_after_some, .is_always_due = TRUE, .data = &n_looks };
+    g_autoptr(GError) error = NULL;
+    guint n_before;
+
+    store_execute(self->writer, "PRAGMA cache_size=5; INSERT INTO t VALUES(1, randomblob(5000)); BEGIN;"
+                                "UPDATE t SET content=randomblob(6000);"
+                                "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i+1 FROM n WHERE i<600)"
+                                "INSERT INTO t SELECT i, randomblob(5000) FROM n; UPDATE t SET content=NULL WHERE id=1");
+    n_before = n_writes;
+    qd_interrupt_begin(&interrupt);
+    g_assert_false(qd_connection_execute(self->writer, "COMMIT", &error));
+    qd_interrupt_end(&interrupt);
+    g_assert_error(error, QD_ERROR, QW_ERROR_CANCELLED);
+    g_assert_cmpuint(n_looks, ==, 3);
+    g_assert_cmpuint(n_writes - n_before, >, 100); /* it was rewriting */
+    g_assert_cmpuint(n_writes - n_before, <, 500);
+    g_assert_true(sqlite3_get_autocommit(qd_connection_get_db(self->writer)) != 0);
+    assert_sum(self, 5000);
+    store_execute(self->writer, "INSERT INTO t VALUES(2, randomblob(7000))");
+    assert_sum(self, 5000 + 2 * 7000);
+    store_execute(self->writer, "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_sum(self, 5000 + 2 * 7000);
+}
+
 /* A full disk is reported to the commit that it hits, and the next one is whole. */
 static void
 test_faults(StoreFixture *self, gconstpointer data)
@@ -401,6 +438,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/mapped", StoreFixture, NULL, set_up, test_mapped, tear_down);
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
+    g_test_add("/sqlite/log-file/commit-ends", StoreFixture, NULL, set_up, test_commit_ends, tear_down);
     g_test_add("/sqlite/log-file/shortened", StoreFixture, NULL, set_up, test_shortened, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
