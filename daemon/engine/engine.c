@@ -4,7 +4,6 @@
  */
 #include "daemon/engine/engine.h"
 
-#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "daemon/call/call.h"
 #include "daemon/channel/channel.h"
 #include "daemon/engine/engine-private.h"
+#include "daemon/engine/free-memory.h"
 #include "daemon/engine/maintenance.h"
 #include "daemon/engine/renewal.h"
 #include "daemon/job/jobs.h"
@@ -337,6 +337,7 @@ on_sweep(void *user_data)
     gboolean at_rest;
 
     qd_index_locks_release();
+    qd_free_memory_look();
     qd_channels_sweep(self->context.channels);
     if (g_atomic_int_get(&self->state) != QD_ENGINE_OPEN) /* what this thread would look at is not published before */
         return;
@@ -352,7 +353,7 @@ on_sweep(void *user_data)
     if (g_atomic_int_compare_and_exchange(&self->wants_memory, TRUE, FALSE) || at_rest) {
         qd_result_memory_clear(self->context.results);
         qd_channels_give_memory_back(self->context.channels);
-        (void) malloc_trim(0);
+        qd_free_memory_give_back();
     }
     qd_workers_request_look(self->context.workers);
 }

@@ -5,7 +5,6 @@
  */
 #include "daemon/engine/renewal.h"
 
-#include <malloc.h>
 #include <pthread.h>
 
 #include "daemon/base/log.h"
@@ -13,6 +12,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/engine/engine-private.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/free-memory.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/store/database.h"
 #include "daemon/write/write-columns.h"
@@ -92,7 +92,7 @@ renew_main(void *data)
     (void) qd_write_columns(&work, &self->error);
     if (!should_stop(self)) { /* the engine may be at rest already: it stays so */
         (void) qd_writer_rest(context->writer);
-        (void) malloc_trim(0);
+        qd_free_memory_give_back();
     }
     qd_mailbox_post(context->mailbox, finish, self);
     return NULL;
