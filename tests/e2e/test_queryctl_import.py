@@ -153,6 +153,8 @@ def test_wrong_encodings(bus, load, ctl, tmp_path):
     assert "byte 4 is no character of ascii" in load("a.csv", "a\nxé\n", "--encoding", "ascii", code=QUERY)
     assert "byte 3 is no character of UTF-16LE" in load("a.csv", b"a\0b", "--encoding", "UTF-16LE", code=QUERY)
     assert "'nosuch' is no encoding that is known" in load("a.csv", "a\n1\n", "--encoding", "nosuch", code=QUERY)
+    bus.update("CREATE TABLE zeros (a)")
+    assert "encoding" not in ctl.fails(QUERY, "import", "-F", "csv", "/dev/zero", "zeros")
     (tmp_path / "x.ttl").write_text("")
     assert "RDF is UTF-8" in ctl.fails(USAGE, "import", str(tmp_path / "x.ttl"), "--encoding", "latin1")
     assert bus.query("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == [(0,)]

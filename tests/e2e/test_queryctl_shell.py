@@ -396,7 +396,8 @@ def test_start_file(bus, terminal):
 
 # --- input that is no text -----------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("script", ["INSERT INTO t VALUES (1);\n{}INSERT INTO t VALUES (3);\n", "INSERT INTO t VALUES (1);\n.ls{}\n"])
+@pytest.mark.parametrize("script", ["INSERT INTO t VALUES (1);\n{}INSERT INTO t VALUES (3);\n",
+                                    "INSERT INTO t VALUES (1);\n.ls{}\n"])
 def test_a_line_with_a_nul_ends_the_script(bus, shell, script):
     """What followed the NUL was dropped without a word, with 0."""
     bus.update("CREATE TABLE t (a)")
