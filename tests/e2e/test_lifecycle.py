@@ -14,7 +14,7 @@ import time
 import pytest
 from gi.repository import GLib
 
-from harness import BUILD, NAME, SLOWER, BusError, wait_until
+from harness import BUILD, MANAGER, NAME, SLOWER, BusError, wait_until
 from wire_client import CutOff, RemoteError
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
@@ -351,6 +351,29 @@ def case_read_only(bus):
     bus.stop_daemon()
     subprocess.run(["mount", "-o", "remount,ro", bus.store], check=True)
     check_read_only(bus)
+
+
+def test_fewer_open_files_than_the_limit():
+    """Channels leave some of the files that there are, so that other calls go on. One client took all, and each call failed."""
+    import harness
+    world = harness.World(limits={"idle_exit_ms": 0}, prefix="prlimit --nofile=64 --")
+    try:
+        world.update("CREATE TABLE t (a)")
+        assert world.limits()["descriptors"][1] == 64
+        holder, channels = world.caller(), []
+        with pytest.raises(BusError, match="the limit 'descriptors' is 64"):
+            for _ in range(60):
+                channels.append(holder.prepare("SELECT 1"))
+        assert len(channels) > 10
+        other = world.caller()
+        assert other.update("INSERT INTO t VALUES (1)")[0] == 1 and other.query("SELECT a FROM t") == [(1,)]
+        world.call("Reload", interface=MANAGER)
+        assert world.limits()["descriptors"][1] == 64
+        for channel in channels:
+            channel.close()
+        assert other.prepare("SELECT a FROM t").fetch() == [(1,)]
+    finally:
+        world.finish()
 
 
 def test_concurrent_first_calls(bus):
