@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
+#include "daemon/base/disk.h"
 #include "daemon/base/name-set.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
@@ -136,15 +136,15 @@ check_room(Import *self, GError **error)
 {
     const QdDatabase *database = self->call->private->context->database;
     guint64 needed = 2 * qd_bulk_load_get_estimated_bytes(self->load);
-    struct statvfs fs;
+    uint64_t n_free;
 
-    if (statvfs(qd_database_get_directory(database), &fs) < 0 || (guint64) fs.f_bavail * fs.f_frsize >= needed)
+    if (!qd_disk_find_free_bytes(qd_database_get_directory(database), &n_free, NULL) || n_free >= needed)
         return TRUE;
 
     qd_error_set(error, QW_ERROR_DISK_FULL,
                  "import needs about %" G_GUINT64_FORMAT " bytes, but the file system of '%s' has only %" G_GUINT64_FORMAT
                  " bytes free",
-                 needed, qd_database_get_directory(database), (guint64) fs.f_bavail * fs.f_frsize);
+                 needed, qd_database_get_directory(database), n_free);
     return FALSE;
 }
 

@@ -14,7 +14,7 @@ import time
 import pytest
 from gi.repository import GLib
 
-from harness import BUILD, MANAGER, NAME, SLOWER, BusError, wait_until
+from harness import BUILD, MANAGER, NAME, SLOWER, BusError, memory_file, wait_until
 from wire_client import CutOff, RemoteError
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
@@ -281,6 +281,10 @@ def test_read_only_file_system():
     in_namespace("read_only")
 
 
+def test_file_system_without_sizes():
+    in_namespace("no_sizes")
+
+
 def make_ext4(bus, block_size, mib=96):
     """A small ext4 on a loop device at the store's place."""
     image = os.path.join(bus.folder, "image")
@@ -342,6 +346,37 @@ def case_full_disk(bus, block_size):
     bus.update("DELETE FROM t WHERE id > 5")
     assert bus.query("SELECT count(*) FROM t") == [(5,)]
     assert bus.check(quick=False) == (True, [])
+
+
+def mount(bus, kind, *options):
+    os.makedirs(bus.store, mode=0o700, exist_ok=True)
+    subprocess.run(["mount", "-t", kind, *options, "none", bus.store], check=True)
+    os.chmod(bus.store, 0o700)
+
+
+def case_no_sizes(bus):
+    """statfs() of ramfs, and of some in FUSE, says 0 blocks: that is no full disk to restore, import or salvage on."""
+    mount(bus, "ramfs")
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(20000) + "SELECT i, hex(randomblob(100)) AS x FROM n")
+    with memory_file() as copy, memory_file(b"".join(b'<urn:i%d> <urn:p> "v" .\n' % i for i in range(200000))) as document:
+        assert bus.backup(copy)["State"] == "finished"
+        os.lseek(copy, 0, os.SEEK_SET)
+        job = bus.finish_job(bus.start_job("Restore", "(ha{sv})", 0, {}, fds=[copy], interface=MANAGER))
+        assert job["State"] == "finished", job["ErrorMessage"]
+        assert bus.import_fd(document, "ntriples")["State"] == "finished"
+    bus.stop_daemon()
+    with open(database_file(bus), "r+b") as file:
+        file.seek(4096 * 30)
+        file.write(os.urandom(4096))
+
+    def count():
+        try:
+            return bus.query("SELECT count(*) FROM t")[0][0]
+        except BusError as error:
+            assert error.name in ("Corrupt", "Recovering"), error
+            return 0
+
+    wait_until(lambda: 0 < count() < 20000, "the salvage")
 
 
 def case_read_only(bus):
