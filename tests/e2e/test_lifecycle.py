@@ -285,6 +285,10 @@ def test_file_system_without_sizes():
     in_namespace("no_sizes")
 
 
+def test_backups_on_a_full_disk_leave_nothing():
+    in_namespace("full_backup")
+
+
 def make_ext4(bus, block_size, mib=96):
     """A small ext4 on a loop device at the store's place."""
     image = os.path.join(bus.folder, "image")
@@ -377,6 +381,20 @@ def case_no_sizes(bus):
             return 0
 
     wait_until(lambda: 0 < count() < 20000, "the salvage")
+
+
+def case_full_backup(bus):
+    """SQLite kept the journal of each copy that failed; they stayed until the daemon's next start."""
+    mount(bus, "tmpfs", "-o", "size=40m,mode=700")
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(20000) + "SELECT hex(randomblob(300)) AS x FROM n")
+    bus.call("Optimize", "(a{sv})", {}, interface=MANAGER)
+    with open(os.path.join(bus.store, "other"), "wb") as other:
+        other.write(bytes(20 << 20))
+    with memory_file() as copy:
+        for _ in range(3):
+            job = bus.backup(copy)
+            assert (job["State"], job["ErrorName"].split(".")[-1]) == ("failed", "DiskFull"), job
+    assert [name for name in os.listdir(bus.store) if "backup" in name] == []
 
 
 def case_read_only(bus):
