@@ -37,9 +37,9 @@ check_space(const QdRecoveryOptions *options, const char *source, GError **error
     if (free_bytes >= (guint64) st.st_size)
         return TRUE;
     qd_error_set(error, QW_ERROR_DISK_FULL,
-                 "database '%s' is damaged, and to salvage it takes about %" G_GUINT64_FORMAT
+                 "it is damaged, and to salvage it takes about %" G_GUINT64_FORMAT
                  " bytes: the file system has only %" G_GUINT64_FORMAT,
-                 source, (guint64) st.st_size, free_bytes);
+                 (guint64) st.st_size, free_bytes);
     return FALSE;
 }
 

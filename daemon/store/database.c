@@ -376,6 +376,10 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     struct stat st;
     gint64 ignored;
 
+    if (stat(self->path, &st) < 0 && errno != ENOENT) {
+        qd_error_set_errno(error, errno, "cannot look at it");
+        return FALSE;
+    }
     if (stat(self->path, &st) < 0) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database%s", self->directory,
                      self->read_only_hint);

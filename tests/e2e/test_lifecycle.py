@@ -289,6 +289,33 @@ def test_backups_on_a_full_disk_leave_nothing():
     in_namespace("full_backup")
 
 
+def test_file_system_without_inodes():
+    in_namespace("no_inodes")
+
+
+@pytest.mark.parametrize("case", ["permissions", "file_size"])
+def test_errors_of_the_system_are_named(case):
+    command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.getuid() == 0 else ["env"]
+    run = subprocess.run([*command, sys.executable, "-B", os.path.abspath(__file__), case], capture_output=True, text=True,
+                         check=False, timeout=110 * SLOWER)
+    assert run.returncode == 0, run.stderr[-2000:]
+
+
+@pytest.mark.skipif("QUERYD_SANITIZER" in os.environ, reason="a sanitizer maps more than that")
+def test_memory_of_the_system():
+    """It was said that the limit heap_hard_bytes was reached."""
+    import harness
+    world = harness.World(prefix="prlimit --as=600000000 --")
+    try:
+        world.update("CREATE TABLE t (a)")
+        with pytest.raises(BusError, match="the system has no more for the daemon") as caught:
+            for n in range(1, 9):
+                world.query(f"SELECT length(hex(zeroblob({n * 25000000})))")
+        assert caught.value.name == "NoMemory" and world.query("SELECT 1") == [(1,)]
+    finally:
+        world.finish()
+
+
 def make_ext4(bus, block_size, mib=96):
     """A small ext4 on a loop device at the store's place."""
     image = os.path.join(bus.folder, "image")
@@ -395,6 +422,61 @@ def case_full_backup(bus):
             job = bus.backup(copy)
             assert (job["State"], job["ErrorName"].split(".")[-1]) == ("failed", "DiskFull"), job
     assert [name for name in os.listdir(bus.store) if "backup" in name] == []
+
+
+def assert_backup_fails(bus, name, words):
+    with memory_file() as copy:
+        job = bus.backup(copy)
+    assert (job["State"], job["ErrorName"].split(".")[-1]) == ("failed", name), job
+    assert words in job["ErrorMessage"]
+
+
+def case_no_inodes(bus):
+    mount(bus, "tmpfs", "-o", "nr_inodes=12,size=64m,mode=700")
+    bus.update("CREATE TABLE t (a)")
+    with contextlib.suppress(OSError):
+        for i in range(20):
+            with open(os.path.join(bus.store, f"other-{i}"), "wb"):
+                pass
+    assert_backup_fails(bus, "DiskFull", ".tmp': No space left on device")
+
+
+def case_permissions(bus):
+    """Each names the file and the reason; the daemon goes on when they are given back."""
+    log = os.path.join(bus.store, "queryd.db-wal")
+    bus.update("CREATE TABLE t (a)")
+    os.chmod(bus.store, 0o500)
+    assert_backup_fails(bus, "AccessDenied", ".tmp': Permission denied")
+    os.chmod(bus.store, 0o700)
+    bus.kill_daemon()
+    for path, mode, name, words in ((log, 0o400, "ReadOnly", f"cannot open '{log}' for writing: Permission denied"),
+                                    (log, 0, "AccessDenied", f"cannot open '{log}': Permission denied"),
+                                    (bus.store, 0o600, "AccessDenied", "cannot look at it: Permission denied")):
+        before = os.stat(path).st_mode & 0o777
+        os.chmod(path, mode)
+        with pytest.raises(BusError, match=words) as caught:
+            bus.update("INSERT INTO t VALUES (1)")
+        assert caught.value.name == name, caught.value
+        os.chmod(path, before)
+
+        def writes():
+            with contextlib.suppress(BusError):
+                return bus.update("INSERT INTO t VALUES (1)")
+
+        wait_until(writes, "the next try")
+        bus.kill_daemon()
+
+
+def case_file_size(bus):
+    """A file that may not grow is a full disk, not an error without a name."""
+    bus.stop_daemon()
+    bus.write_launcher(prefix="prlimit --fsize=4000000 --")
+    bus.update("CREATE TABLE t (a)")
+    with pytest.raises(BusError, match="queryd.db', or a file beside it: File too large") as caught:
+        for n in range(20):
+            bus.update("INSERT INTO t VALUES (randomblob(1000000))")
+    assert caught.value.name == "DiskFull"
+    assert bus.query("SELECT count(*) > 0 FROM t") == [(1,)] and bus.check(quick=False) == (True, [])
 
 
 def case_read_only(bus):
