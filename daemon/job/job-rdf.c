@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "daemon/base/disk.h"
+#include "daemon/base/fd.h"
 #include "daemon/base/name-set.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
@@ -67,7 +68,7 @@ open_source(QdCall *call, GError **error)
         return FALSE;
     }
     if (S_ISREG(st.st_mode))
-        __atomic_store_n(&call->progress.bytes_total, (uint64_t) st.st_size, __ATOMIC_RELAXED);
+        __atomic_store_n(&call->progress.bytes_total, qd_fd_count_rest(call->fd), __ATOMIC_RELAXED);
     return TRUE;
 }
 

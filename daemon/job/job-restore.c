@@ -123,8 +123,10 @@ make_copy(Restore *self, GError **error)
     if (!qd_call_check_descriptor(self->call, error))
         return FALSE;
     if (fstat(self->call->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        __atomic_store_n(&self->call->progress.bytes_total, 2 * (uint64_t) st.st_size, __ATOMIC_RELAXED);
-        if (!check_space(self, 2 * (guint64) st.st_size, error)) /* this copy, and the log */
+        guint64 n_bytes = 2 * qd_fd_count_rest(self->call->fd); /* this copy, and the log */
+
+        __atomic_store_n(&self->call->progress.bytes_total, n_bytes, __ATOMIC_RELAXED);
+        if (!check_space(self, n_bytes, error))
             return FALSE;
     }
     fd = open(self->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
