@@ -535,6 +535,14 @@ def test_calls_while_the_database_opens(bus):
     assert bus.query("SELECT count(*) FROM t") == [(100000,)]
 
 
+def test_relative_folders_are_ignored(bus):
+    """The store was made where the daemon happened to be started."""
+    bus.write_launcher(prefix="env XDG_DATA_HOME=relative/folder")
+    bus.update("CREATE TABLE t (a)")
+    assert os.path.exists(os.path.join(bus.store, "queryd.db"))
+    assert not os.path.exists(os.path.join(os.readlink(f"/proc/{bus.daemon_pid()}/cwd"), "relative"))
+
+
 def test_options_of_the_program():
     program = os.path.join(BUILD, "daemon/queryd")
     options = {"--version": "queryd", "--help": "--print-limits", "--print-limits=markdown": "statement_text_bytes"}
