@@ -4,11 +4,47 @@
  *
  * Place: layer B. It includes nothing of ours but <query-client.h>: every application can do what it can.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "client-lib/queryctl/complete.h"
 #include "client-lib/queryctl/verbs.h"
+
+/*
+ * A standard stream that is closed stays an error to use. Else the next descriptor that is opened gets its number, and GLib's
+ * wake-ups or the bus get what is printed.
+ */
+static void
+fill_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* What stdio keeps until the end, such as the help, may find a full disk only now. A reader that has read enough is no error.
+ * @saved: errno of a text that was too long to be kept, or 0 */
+static int
+finish_output(int code, int saved)
+{
+    struct pollfd entry = { .fd = STDOUT_FILENO };
+
+    errno = saved;
+    if ((fflush(stdout) == 0 && ferror(stdout) == 0) || (poll(&entry, 1, 0) == 1 && (entry.revents & POLLERR) != 0))
+        return code;
+    (void) fprintf(stderr, "queryctl: cannot write the output%s%s\n", errno != 0 ? ": " : "", errno != 0 ? g_strerror(errno) : "");
+    return code != QCTL_EXIT_OK ? code : QCTL_EXIT_QUERY;
+}
+
+static int
+print(const char *text)
+{
+    return finish_output(QCTL_EXIT_OK, fputs(text, stdout) < 0 ? errno : 0);
+}
 
 int
 main(int argc, char **argv)
@@ -17,9 +53,10 @@ main(int argc, char **argv)
     g_autoptr(QctlArguments) arguments = NULL;
     g_autoptr(QctlSession) session = NULL;
 
+    fill_streams();
     (void) setlocale(LC_ALL, "");
     if (argc > 1 && g_str_equal(argv[1], "--complete"))
-        return qctl_complete(argc - 2, (const char *const *) argv + 2);
+        return finish_output(qctl_complete(argc - 2, (const char *const *) argv + 2), 0);
     arguments = qctl_arguments_parse(argc, (const char *const *) argv, &error);
     if (arguments == NULL) {
         (void) fprintf(stderr, "queryctl: %s\nTry 'queryctl --help'.\n", error->message);
@@ -28,14 +65,11 @@ main(int argc, char **argv)
     if (arguments->help) {
         g_autofree char *help = qctl_arguments_get_help(arguments->verb);
 
-        (void) fputs(help, stdout);
-        return QCTL_EXIT_OK;
+        return print(help);
     }
-    if (arguments->version) {
-        (void) puts("queryctl " QUERYD_VERSION);
-        return QCTL_EXIT_OK;
-    }
+    if (arguments->version)
+        return print("queryctl " QUERYD_VERSION "\n");
 
     session = qctl_session_new(arguments);
-    return arguments->verb->run(session);
+    return finish_output(arguments->verb->run(session), 0);
 }

@@ -274,8 +274,17 @@ qctl_session_create_output(QctlSession *self, QctlSink *sink, const char *const 
     return qctl_output_new(sink, &style, names, n_columns);
 }
 
+/* GDBus calls a wrong address an invalid argument, which the library takes for one of a reply. */
+static bool
+has_wrong_address(const QctlSession *self)
+{
+    const char *address = self->arguments->place.remote == NULL ? g_getenv("DBUS_SESSION_BUS_ADDRESS") : NULL;
+
+    return address != NULL && (address[0] == 0 || !g_dbus_is_supported_address(address, NULL));
+}
+
 static int
-get_exit_code(const GError *error)
+get_exit_code(const QctlSession *self, const GError *error)
 {
     if (error->domain != QUERY_ERROR)
         return QCTL_EXIT_QUERY;
@@ -304,8 +313,9 @@ get_exit_code(const GError *error)
     case QUERY_ERROR_LIMIT_EXCEEDED:
     case QUERY_ERROR_CLOSED:
     case QUERY_ERROR_INTERNAL:
-    case QUERY_ERROR_PROTOCOL:
         return QCTL_EXIT_QUERY;
+    case QUERY_ERROR_PROTOCOL:
+        return has_wrong_address(self) ? QCTL_EXIT_NO_DAEMON : QCTL_EXIT_QUERY;
     }
 
     return QCTL_EXIT_QUERY;
@@ -322,5 +332,5 @@ qctl_session_report(QctlSession *self, GError *error, const char *what)
         return QCTL_EXIT_OK;
 
     (void) fprintf(stderr, "queryctl: %s%s%s\n", what != NULL ? what : "", what != NULL ? ": " : "", owned->message);
-    return get_exit_code(owned);
+    return get_exit_code(self, owned);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int
@@ -39,6 +40,15 @@ qd_fd_write_all(int fd, const void *data, gsize n_bytes)
         n_bytes -= (gsize) n;
     }
     return TRUE;
+}
+
+guint64
+qd_fd_count_rest(int fd)
+{
+    off_t offset = lseek(fd, 0, SEEK_CUR);
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && offset >= 0 && st.st_size > offset ? (guint64) (st.st_size - offset) : 0;
 }
 
 int

@@ -32,6 +32,9 @@ G_DEFINE_AUTO_CLEANUP_FREE_FUNC(QdFd, qd_fd_cleanup, -1)
 /* qd_fd_write_all: to a file, in as many calls as it takes. Returns: FALSE with errno. Thread: any. */
 gboolean qd_fd_write_all(int fd, const void *data, gsize n_bytes);
 
+/* qd_fd_count_rest: bytes of the regular file @fd from its offset to its end. Thread: any. */
+guint64 qd_fd_count_rest(int fd);
+
 /**
  * qd_fd_dup:
  * @fd: (transfer none): an open descriptor

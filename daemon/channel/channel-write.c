@@ -9,6 +9,7 @@
  * Invariant: each update is a member of its own. It fails alone, and is answered by its own END or ERROR, in the order of
  * requests.
  */
+#include <poll.h>
 #include <sched.h>
 
 #include "daemon/channel/channel-private.h"
@@ -99,7 +100,19 @@ on_written(QdWriteItem *item, QdWriterLinger *linger)
         qd_channel_push_answer(self);
 }
 
-/* While the item runs: a CANCEL. Other input waits; a hang-up has no effect, since the update was accepted. */
+/* Not a peer that only sends nothing more. */
+static gboolean
+has_hung_up(const QdChannel *self)
+{
+    struct pollfd pfd = { .fd = self->fd };
+
+    return poll(&pfd, 1, 0) > 0 && (pfd.revents & POLLHUP) != 0;
+}
+
+/*
+ * While the item runs: a CANCEL. Other input waits; a hang-up has no effect, since the update was accepted. In a transaction it
+ * ends the item, which will be rolled back.
+ */
 static void
 look_at_peer(const QdWriteItem *item)
 {
@@ -107,6 +120,8 @@ look_at_peer(const QdWriteItem *item)
 
     qd_channel_yield_transaction(self);
     qd_channel_read(self);
+    if (qd_channel_get_transaction_reader(self) != NULL && g_queue_is_empty(&self->input.requests) && has_hung_up(self))
+        g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_BY_CLIENT);
 }
 
 /* As for a query: SQLite has recompiled the statement inside its first step. */

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/job/job-classes.h"
@@ -94,6 +95,27 @@ send_file(QdCall *call, const char *path, gboolean is_file, GError **error)
     return *error == NULL;
 }
 
+/* By ourselves: SQLite does not say why it cannot. */
+static gboolean
+create_copy(const char *path, GError **error)
+{
+    g_auto(QdFd) fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+    if (fd < 0)
+        qd_error_set_errno(error, errno, "cannot create '%s'", path);
+    return fd >= 0;
+}
+
+/* SQLite keeps the journal of a copy that failed for a next opening, which will not be. */
+static void
+remove_copy(const char *path)
+{
+    g_autofree char *journal = g_strconcat(path, "-journal", NULL);
+
+    (void) unlink(path);
+    (void) unlink(journal);
+}
+
 static void
 run_backup(QdCall *call, GError **error)
 {
@@ -113,12 +135,12 @@ run_backup(QdCall *call, GError **error)
 
     path = g_strdup_printf("%s/backup-%" G_GUINT64_FORMAT ".tmp", qd_database_get_directory(context->database),
                            call->private->entry.id);
-    (void) unlink(path);
-    if (copy_database(call, qd_connection_get_db(connection), page_size, path, error))
+    remove_copy(path);
+    if (create_copy(path, error) && copy_database(call, qd_connection_get_db(connection), page_size, path, error))
         (void) send_file(call, path, is_file, error);
     else if (!qd_call_is_cancelled(call, NULL))
         g_prefix_error(error, "cannot make a copy in '%s': ", qd_database_get_directory(context->database));
-    (void) unlink(path);
+    remove_copy(path);
 }
 
 const QdCallClass qd_backup_call = {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
 #include "daemon/format/text-reader.h"
@@ -103,7 +104,7 @@ open_source(Import *self, GError **error)
     if (S_ISREG(st.st_mode)) {
         self->fd = fcntl(call->fd, F_DUPFD_CLOEXEC, 3);
         self->offset = lseek(call->fd, 0, SEEK_CUR);
-        __atomic_store_n(&call->progress.bytes_total, (uint64_t) st.st_size, __ATOMIC_RELAXED);
+        __atomic_store_n(&call->progress.bytes_total, qd_fd_count_rest(call->fd), __ATOMIC_RELAXED);
         return self->fd >= 0;
     }
     self->fd = make_spool(call->private->context, error);

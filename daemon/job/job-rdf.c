@@ -7,8 +7,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
+#include "daemon/base/disk.h"
+#include "daemon/base/fd.h"
 #include "daemon/base/name-set.h"
 #include "daemon/call/call-descriptor.h"
 #include "daemon/call/call-private.h"
@@ -67,7 +68,7 @@ open_source(QdCall *call, GError **error)
         return FALSE;
     }
     if (S_ISREG(st.st_mode))
-        __atomic_store_n(&call->progress.bytes_total, (uint64_t) st.st_size, __ATOMIC_RELAXED);
+        __atomic_store_n(&call->progress.bytes_total, qd_fd_count_rest(call->fd), __ATOMIC_RELAXED);
     return TRUE;
 }
 
@@ -136,15 +137,15 @@ check_room(Import *self, GError **error)
 {
     const QdDatabase *database = self->call->private->context->database;
     guint64 needed = 2 * qd_bulk_load_get_estimated_bytes(self->load);
-    struct statvfs fs;
+    uint64_t n_free;
 
-    if (statvfs(qd_database_get_directory(database), &fs) < 0 || (guint64) fs.f_bavail * fs.f_frsize >= needed)
+    if (!qd_disk_find_free_bytes(qd_database_get_directory(database), &n_free, NULL) || n_free >= needed)
         return TRUE;
 
     qd_error_set(error, QW_ERROR_DISK_FULL,
                  "import needs about %" G_GUINT64_FORMAT " bytes, but the file system of '%s' has only %" G_GUINT64_FORMAT
                  " bytes free",
-                 needed, qd_database_get_directory(database), (guint64) fs.f_bavail * fs.f_frsize);
+                 needed, qd_database_get_directory(database), n_free);
     return FALSE;
 }
 

@@ -10,9 +10,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "daemon/base/disk.h"
 #include "daemon/base/fd.h"
 #include "daemon/base/log.h"
 #include "daemon/base/mailbox.h"
@@ -54,13 +54,9 @@ typedef struct Restore {
 static gboolean
 check_space(const Restore *self, guint64 n_bytes, GError **error)
 {
-    struct statvfs fs;
-    guint64 n_free;
+    uint64_t n_free;
 
-    if (statvfs(self->context->directory, &fs) < 0)
-        return TRUE;
-    n_free = (guint64) fs.f_bavail * fs.f_frsize;
-    if (n_free >= n_bytes)
+    if (!qd_disk_find_free_bytes(self->context->directory, &n_free, NULL) || n_free >= n_bytes)
         return TRUE;
     qd_error_set(error, QW_ERROR_DISK_FULL,
                  "to restore takes %" G_GUINT64_FORMAT " bytes more, and the file system of '%s' has only %" G_GUINT64_FORMAT,
@@ -127,8 +123,10 @@ make_copy(Restore *self, GError **error)
     if (!qd_call_check_descriptor(self->call, error))
         return FALSE;
     if (fstat(self->call->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        __atomic_store_n(&self->call->progress.bytes_total, 2 * (uint64_t) st.st_size, __ATOMIC_RELAXED);
-        if (!check_space(self, 2 * (guint64) st.st_size, error)) /* this copy, and the log */
+        guint64 n_bytes = 2 * qd_fd_count_rest(self->call->fd); /* this copy, and the log */
+
+        __atomic_store_n(&self->call->progress.bytes_total, n_bytes, __ATOMIC_RELAXED);
+        if (!check_space(self, n_bytes, error))
             return FALSE;
     }
     fd = open(self->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);

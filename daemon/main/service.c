@@ -44,6 +44,21 @@ fail_start(QdService *self, int exit_code, const char *format, ...)
     (void) sd_event_exit(self->event, exit_code);
 }
 
+/* The limit `descriptors` is of the files that there are, so that some stay free where the system allows fewer. */
+static void
+apply_open_files(QdLimits *limits)
+{
+    uint64_t n_wanted = qd_limits_get(limits, QD_LIMIT_DESCRIPTORS);
+    gint64 n = qd_fd_raise_limit(n_wanted);
+
+    if (n < 0) {
+        qd_log(LOG_WARNING, NULL, "cannot find out how many files may be open: %s", g_strerror((int) -n));
+    } else if ((uint64_t) n < n_wanted) {
+        qd_log(LOG_WARNING, NULL, "the system allows %" G_GINT64_FORMAT " open files, fewer than the limit 'descriptors'", n);
+        limits->values[QD_LIMIT_DESCRIPTORS] = (uint64_t) n;
+    }
+}
+
 static void
 apply_config(QdService *self)
 {
@@ -56,8 +71,7 @@ apply_config(QdService *self)
         self->config->limits.values[QD_LIMIT_IDLE_EXIT_MSEC] = (uint64_t) options->idle_exit_msec;
     if (self->config->tracker == QD_TRACKER_OFF)
         self->config->limits.values[QD_LIMIT_RESOURCE_EVENTS] = 0; /* there are no listeners, and they cost time */
-    if (qd_fd_raise_limit(qd_limits_get(&self->config->limits, QD_LIMIT_DESCRIPTORS)) < 0)
-        qd_log(LOG_WARNING, NULL, "cannot raise the limit of open files, going on with fewer");
+    apply_open_files(&self->config->limits);
 }
 
 static gboolean

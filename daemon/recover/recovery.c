@@ -5,9 +5,9 @@
 #include "daemon/recover/recovery.h"
 
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "daemon/base/disk.h"
 #include "daemon/base/error.h"
 #include "daemon/payload/payload.h"
 #include "daemon/recover/replace.h"
@@ -29,19 +29,17 @@ qd_recovery_result_clear(QdRecoveryResult *self)
 static gboolean
 check_space(const QdRecoveryOptions *options, const char *source, GError **error)
 {
-    struct statvfs fs;
     struct stat st;
-    guint64 free_bytes;
+    uint64_t free_bytes;
 
-    if (stat(source, &st) < 0 || statvfs(options->directory, &fs) < 0)
+    if (stat(source, &st) < 0 || !qd_disk_find_free_bytes(options->directory, &free_bytes, NULL))
         return TRUE;
-    free_bytes = (guint64) fs.f_bavail * fs.f_frsize;
     if (free_bytes >= (guint64) st.st_size)
         return TRUE;
     qd_error_set(error, QW_ERROR_DISK_FULL,
-                 "database '%s' is damaged, and to salvage it takes about %" G_GUINT64_FORMAT
+                 "it is damaged, and to salvage it takes about %" G_GUINT64_FORMAT
                  " bytes: the file system has only %" G_GUINT64_FORMAT,
-                 source, (guint64) st.st_size, free_bytes);
+                 (guint64) st.st_size, free_bytes);
     return FALSE;
 }
 

@@ -5,6 +5,7 @@
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/connection-private.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,11 +202,29 @@ check_writable(sqlite3 *db, const char *path, int access_flags, GError **error)
            !blame_limits("database", path, error);
 }
 
+/* The log and its index have permissions of their own. */
+static gboolean
+blame_permissions(const char *path, GError **error)
+{
+    static const char *const suffixes[] = { "-wal", "-shm" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *name = g_strconcat(path, suffixes[i], NULL);
+
+        if (access(path, W_OK) != 0 || access(name, W_OK) == 0 || errno == ENOENT)
+            continue;
+        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot open '%s' for writing: %s; the next try opens it again", name,
+                     g_strerror(errno));
+        return TRUE;
+    }
+    return FALSE;
+}
+
 gboolean
 qd_connection_correct_read_only(const char *path, GError **error)
 {
     return error != NULL && g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) &&
-           blame_limits("the write-ahead log of", path, error);
+           (blame_permissions(path, error) || blame_limits("the write-ahead log of", path, error));
 }
 
 static char *

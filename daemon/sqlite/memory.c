@@ -26,6 +26,7 @@ static pthread_key_t unreported_key; /* its destructor reports the rest */
 static _Thread_local int64_t unreported_bytes;
 static _Thread_local int64_t unreported_max; /* 0: the thread has no value for the key yet */
 static _Thread_local uint64_t n_changes;     /* of what the thread holds */
+static _Thread_local gboolean is_system_out; /* malloc() itself had nothing, last */
 static _Thread_local QdMemoryUse *use;       /* (nullable): of the statement that runs */
 
 /*
@@ -162,9 +163,11 @@ settle(int64_t n_bytes)
         atomic_fetch_sub_explicit(&used_bytes, n_bytes, memory_order_relaxed);
 }
 
+/* @was_reserved: no limit of ours forbade it */
 static void
-note_failure(void)
+note_failure(gboolean was_reserved)
 {
+    is_system_out = was_reserved;
     if (budget.active && budget.verdict == QD_BUDGET_KEPT)
         budget.verdict = QD_BUDGET_HEAP_EXCEEDED;
 }
@@ -172,16 +175,17 @@ note_failure(void)
 static G_GNUC_NO_INLINE void *
 malloc_much(int n_bytes)
 {
+    gboolean is_reserved = reserve(n_bytes, n_bytes);
     void *p = NULL;
 
-    if (reserve(n_bytes, n_bytes)) {
+    if (is_reserved) {
         p = malloc((size_t) n_bytes);
         if (p != NULL)
             account((int64_t) malloc_usable_size(p));
         settle(n_bytes);
     }
     if (p == NULL)
-        note_failure();
+        note_failure(is_reserved);
     return p;
 }
 
@@ -197,6 +201,8 @@ memory_malloc(int n_bytes)
     p = malloc((size_t) n_bytes);
     if (p != NULL)
         account((int64_t) malloc_usable_size(p));
+    else
+        is_system_out = TRUE;
     return p;
 }
 
@@ -218,16 +224,17 @@ memory_realloc(void *p, int n_bytes)
 {
     int64_t before = (int64_t) malloc_usable_size(p);
     int64_t more = MAX(n_bytes - before, 0);
+    gboolean is_reserved = more == 0 || reserve(more, n_bytes);
     void *q = NULL;
 
-    if (more == 0 || reserve(more, n_bytes)) {
+    if (is_reserved) {
         q = realloc(p, (size_t) n_bytes);
         if (q != NULL)
             account((int64_t) malloc_usable_size(q) - before);
         settle(more);
     }
     if (q == NULL)
-        note_failure();
+        note_failure(is_reserved);
     return q;
 }
 
@@ -287,6 +294,15 @@ qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes)
 {
     atomic_store_explicit(&soft_limit_bytes, soft_bytes, memory_order_relaxed);
     atomic_store_explicit(&hard_limit_bytes, hard_bytes, memory_order_relaxed);
+}
+
+gboolean
+qd_memory_take_system_failure(void)
+{
+    gboolean was_out = is_system_out;
+
+    is_system_out = FALSE;
+    return was_out;
 }
 
 uint64_t

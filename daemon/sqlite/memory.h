@@ -21,6 +21,9 @@ void qd_memory_set_limits(uint64_t soft_bytes, uint64_t hard_bytes);
 /* The hard limit in force, 0: none. */
 uint64_t qd_memory_get_hard_limit(void);
 
+/* Whether it was the system, and no limit of ours, that had no memory for this thread's last allocation that failed; asked once. */
+gboolean qd_memory_take_system_failure(void);
+
 /* Bytes that SQLite holds now, in all threads. What each other thread holds may be 4 KiB more or less. */
 uint64_t qd_memory_get_used(void);
 

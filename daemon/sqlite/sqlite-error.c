@@ -5,8 +5,11 @@
 #include "daemon/sqlite/sqlite-error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/base/fd.h"
 #include "daemon/sqlite/file-lengths.h"
 #include "daemon/sqlite/memory.h"
 
@@ -201,7 +204,9 @@ set_limit_error(GError **error, sqlite3 *db, int result)
 {
     uint64_t heap_bytes = qd_memory_get_hard_limit();
 
-    if ((result & 0xff) == SQLITE_NOMEM && heap_bytes > 0)
+    if ((result & 0xff) == SQLITE_NOMEM && qd_memory_take_system_failure())
+        qd_error_set(error, QW_ERROR_NO_MEMORY, "out of memory: the system has no more for the daemon");
+    else if ((result & 0xff) == SQLITE_NOMEM && heap_bytes > 0)
         qd_limit_set_value_error(error, QD_LIMIT_HEAP_HARD_BYTES, heap_bytes,
                                  "out of memory, of which a client gets three times what stays free");
     else if ((result & 0xff) == SQLITE_TOOBIG && db != NULL)
@@ -230,19 +235,76 @@ asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
     return found;
 }
 
+/* SQLite tries again without writing, so that its errno is only that there is no file. */
+static int
+find_folder_errno(const char *path)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_auto(QdFd) fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    return fd >= 0 || errno == EOPNOTSUPP || errno == EISDIR ? 0 : errno;
+}
+
+/* "unable to open database file" may be of a file beside it, and has no reason. */
+static gboolean
+set_open_error(GError **error, sqlite3 *db)
+{
+    static const char *const suffixes[] = { "", "-wal", "-shm", "-journal" };
+    const char *path = sqlite3_db_filename(db, "main");
+    int number;
+
+    if (path == NULL || path[0] == '\0')
+        return FALSE;
+    if (!qd_file_lengths_check_kinds(path, error))
+        return TRUE;
+    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
+        g_autofree char *name = g_strconcat(path, suffixes[i], NULL);
+
+        if (access(name, R_OK) == 0 || errno == ENOENT)
+            continue;
+        qd_error_set_errno(error, errno, "cannot open '%s'", name);
+        return TRUE;
+    }
+    number = find_folder_errno(path);
+    if (number != 0)
+        qd_error_set_errno(error, number, "cannot make a file beside '%s'", path);
+    return number != 0;
+}
+
+/* Files that may not grow: a quota, RLIMIT_FSIZE, or what the file system can. To SQLite only ENOSPC is a full disk. */
+static gboolean
+set_growth_error(GError **error, sqlite3 *db)
+{
+    static const int places[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+    int number = sqlite3_system_errno(db);
+
+    for (guint i = 0; i < G_N_ELEMENTS(places) && number != EFBIG && number != EDQUOT; i++) {
+        sqlite3_file *file = NULL;
+
+        (void) sqlite3_file_control(db, "main", places[i], &file);
+        if (file != NULL && file->pMethods != NULL)
+            (void) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    }
+    if (number != EFBIG && number != EDQUOT)
+        return FALSE;
+    qd_error_set_errno(error, number, "cannot write '%s', or a file beside it", sqlite3_db_filename(db, "main"));
+    return TRUE;
+}
+
 /* What SQLite calls an error of the disk, damage or no database may be what another program has cut off or replaced. */
 static gboolean
 set_file_error(GError **error, sqlite3 *db, int result)
 {
     int class = result & 0xff;
-    const char *path = db != NULL && class == SQLITE_CANTOPEN ? sqlite3_db_filename(db, "main") : NULL;
 
     if (db == NULL)
         return FALSE;
     if (class == SQLITE_CANTOPEN)
-        return path != NULL && path[0] != '\0' && !qd_file_lengths_check_kinds(path, error);
-    return (class == SQLITE_IOERR || class == SQLITE_CORRUPT || class == SQLITE_NOTADB) &&
-           (!qd_file_lengths_check_log(db, FALSE, error) || !qd_file_lengths_check_database(db, error));
+        return set_open_error(error, db);
+    if (class != SQLITE_IOERR && class != SQLITE_CORRUPT && class != SQLITE_NOTADB)
+        return FALSE;
+    return !qd_file_lengths_check_log(db, FALSE, error) || !qd_file_lengths_check_database(db, error) ||
+           (class == SQLITE_IOERR && set_growth_error(error, db));
 }
 
 static void

@@ -6,13 +6,13 @@
  * SQLite file may become a store.
  */
 #include "daemon/store/database.h"
+#include "daemon/base/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
@@ -283,9 +283,9 @@ keep_ballast(QdDatabase *self, const QdLimits *limits)
 static void
 make_room_on_full_disk(QdDatabase *self)
 {
-    struct statvfs fs;
+    uint64_t free_bytes;
 
-    if (statvfs(self->directory, &fs) == 0 && (guint64) fs.f_bavail * fs.f_frsize < BALLAST_BYTES)
+    if (qd_disk_find_free_bytes(self->directory, &free_bytes, NULL) && free_bytes < BALLAST_BYTES)
         (void) release_ballast(self);
 }
 
@@ -376,6 +376,10 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     struct stat st;
     gint64 ignored;
 
+    if (stat(self->path, &st) < 0 && errno != ENOENT) {
+        qd_error_set_errno(error, errno, "cannot look at it");
+        return FALSE;
+    }
     if (stat(self->path, &st) < 0) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written and holds no database%s", self->directory,
                      self->read_only_hint);
@@ -545,14 +549,13 @@ qd_database_steal_writer(QdDatabase *self)
 gint64
 qd_database_get_spare_bytes(const QdDatabase *self, const QdLimits *limits)
 {
-    struct statvfs fs;
-    guint64 floor;
+    uint64_t free_bytes;
+    uint64_t total_bytes;
 
-    if (statvfs(self->directory, &fs) < 0)
+    if (!qd_disk_find_free_bytes(self->directory, &free_bytes, &total_bytes))
         return INT64_MAX;
 
-    floor = MIN(qd_limits_get(limits, QD_LIMIT_FREE_DISK_BYTES), (guint64) fs.f_blocks * fs.f_frsize / 100);
-    return (gint64) ((guint64) fs.f_bavail * fs.f_frsize - floor);
+    return (gint64) (free_bytes - MIN(qd_limits_get(limits, QD_LIMIT_FREE_DISK_BYTES), total_bytes / 100));
 }
 
 gboolean

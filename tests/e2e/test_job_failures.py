@@ -437,3 +437,18 @@ def test_a_limit_on_the_size_of_files(make_bus, size):
     bus.update("DELETE FROM large")
     bus.update("INSERT INTO large(content) VALUES(zeroblob(1000))")
     assert bus.check(quick=False) == (True, [])
+
+
+def test_a_source_is_counted_from_its_offset(bus):
+    """What is before the offset is not read, and neither BytesTotal nor the space that is asked for has it."""
+    bus.update("CREATE TABLE t (a)")
+    with memory_file(bytes(100)) as copy, memory_file(bytes(100) + b"a\n1\n") as rows, \
+            memory_file(bytes(100) + b"<urn:a> <urn:p> 1 .\n") as triples:
+        assert bus.backup(copy)["State"] == "finished"
+        size = os.fstat(copy).st_size
+        os.pwrite(copy, bytes(100) + os.pread(copy, size, 0), 0)
+        for fd in (copy, rows, triples):
+            os.lseek(fd, 100, os.SEEK_SET)
+        jobs = [(bus.import_fd(rows, "csv", table="t"), 4), (bus.import_fd(triples, "turtle"), 20),
+                (bus.finish_job(bus.start_job("Restore", "(ha{sv})", 0, {}, fds=[copy], interface=MANAGER)), 2 * size)]
+    assert [(job["State"], job["BytesTotal"]) for job, _ in jobs] == [("finished", n_bytes) for _, n_bytes in jobs]

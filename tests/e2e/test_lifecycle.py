@@ -14,7 +14,7 @@ import time
 import pytest
 from gi.repository import GLib
 
-from harness import BUILD, NAME, SLOWER, BusError, wait_until
+from harness import BUILD, MANAGER, NAME, SLOWER, BusError, memory_file, wait_until
 from wire_client import CutOff, RemoteError
 
 NUMBERS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) "
@@ -281,6 +281,41 @@ def test_read_only_file_system():
     in_namespace("read_only")
 
 
+def test_file_system_without_sizes():
+    in_namespace("no_sizes")
+
+
+def test_backups_on_a_full_disk_leave_nothing():
+    in_namespace("full_backup")
+
+
+def test_file_system_without_inodes():
+    in_namespace("no_inodes")
+
+
+@pytest.mark.parametrize("case", ["permissions", "file_size"])
+def test_errors_of_the_system_are_named(case):
+    command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.getuid() == 0 else ["env"]
+    run = subprocess.run([*command, sys.executable, "-B", os.path.abspath(__file__), case], capture_output=True, text=True,
+                         check=False, timeout=110 * SLOWER)
+    assert run.returncode == 0, run.stderr[-2000:]
+
+
+@pytest.mark.skipif("QUERYD_SANITIZER" in os.environ, reason="a sanitizer maps more than that")
+def test_memory_of_the_system():
+    """It was said that the limit heap_hard_bytes was reached."""
+    import harness
+    world = harness.World(prefix="prlimit --as=600000000 --")
+    try:
+        world.update("CREATE TABLE t (a)")
+        with pytest.raises(BusError, match="the system has no more for the daemon") as caught:
+            for n in range(1, 9):
+                world.query(f"SELECT length(hex(zeroblob({n * 25000000})))")
+        assert caught.value.name == "NoMemory" and world.query("SELECT 1") == [(1,)]
+    finally:
+        world.finish()
+
+
 def make_ext4(bus, block_size, mib=96):
     """A small ext4 on a loop device at the store's place."""
     image = os.path.join(bus.folder, "image")
@@ -344,6 +379,106 @@ def case_full_disk(bus, block_size):
     assert bus.check(quick=False) == (True, [])
 
 
+def mount(bus, kind, *options):
+    os.makedirs(bus.store, mode=0o700, exist_ok=True)
+    subprocess.run(["mount", "-t", kind, *options, "none", bus.store], check=True)
+    os.chmod(bus.store, 0o700)
+
+
+def case_no_sizes(bus):
+    """statfs() of ramfs, and of some in FUSE, says 0 blocks: that is no full disk to restore, import or salvage on."""
+    mount(bus, "ramfs")
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(20000) + "SELECT i, hex(randomblob(100)) AS x FROM n")
+    with memory_file() as copy, memory_file(b"".join(b'<urn:i%d> <urn:p> "v" .\n' % i for i in range(200000))) as document:
+        assert bus.backup(copy)["State"] == "finished"
+        os.lseek(copy, 0, os.SEEK_SET)
+        job = bus.finish_job(bus.start_job("Restore", "(ha{sv})", 0, {}, fds=[copy], interface=MANAGER))
+        assert job["State"] == "finished", job["ErrorMessage"]
+        assert bus.import_fd(document, "ntriples")["State"] == "finished"
+    bus.stop_daemon()
+    with open(database_file(bus), "r+b") as file:
+        file.seek(4096 * 30)
+        file.write(os.urandom(4096))
+
+    def count():
+        try:
+            return bus.query("SELECT count(*) FROM t")[0][0]
+        except BusError as error:
+            assert error.name in ("Corrupt", "Recovering"), error
+            return 0
+
+    wait_until(lambda: 0 < count() < 20000, "the salvage")
+
+
+def case_full_backup(bus):
+    """SQLite kept the journal of each copy that failed; they stayed until the daemon's next start."""
+    mount(bus, "tmpfs", "-o", "size=40m,mode=700")
+    bus.update("CREATE TABLE t AS " + NUMBERS.format(20000) + "SELECT hex(randomblob(300)) AS x FROM n")
+    bus.call("Optimize", "(a{sv})", {}, interface=MANAGER)
+    with open(os.path.join(bus.store, "other"), "wb") as other:
+        other.write(bytes(20 << 20))
+    with memory_file() as copy:
+        for _ in range(3):
+            job = bus.backup(copy)
+            assert (job["State"], job["ErrorName"].split(".")[-1]) == ("failed", "DiskFull"), job
+    assert [name for name in os.listdir(bus.store) if "backup" in name] == []
+
+
+def assert_backup_fails(bus, name, words):
+    with memory_file() as copy:
+        job = bus.backup(copy)
+    assert (job["State"], job["ErrorName"].split(".")[-1]) == ("failed", name), job
+    assert words in job["ErrorMessage"]
+
+
+def case_no_inodes(bus):
+    mount(bus, "tmpfs", "-o", "nr_inodes=12,size=64m,mode=700")
+    bus.update("CREATE TABLE t (a)")
+    with contextlib.suppress(OSError):
+        for i in range(20):
+            with open(os.path.join(bus.store, f"other-{i}"), "wb"):
+                pass
+    assert_backup_fails(bus, "DiskFull", ".tmp': No space left on device")
+
+
+def case_permissions(bus):
+    """Each names the file and the reason; the daemon goes on when they are given back."""
+    log = os.path.join(bus.store, "queryd.db-wal")
+    bus.update("CREATE TABLE t (a)")
+    os.chmod(bus.store, 0o500)
+    assert_backup_fails(bus, "AccessDenied", ".tmp': Permission denied")
+    os.chmod(bus.store, 0o700)
+    bus.kill_daemon()
+    for path, mode, name, words in ((log, 0o400, "ReadOnly", f"cannot open '{log}' for writing: Permission denied"),
+                                    (log, 0, "AccessDenied", f"cannot open '{log}': Permission denied"),
+                                    (bus.store, 0o600, "AccessDenied", "cannot look at it: Permission denied")):
+        before = os.stat(path).st_mode & 0o777
+        os.chmod(path, mode)
+        with pytest.raises(BusError, match=words) as caught:
+            bus.update("INSERT INTO t VALUES (1)")
+        assert caught.value.name == name, caught.value
+        os.chmod(path, before)
+
+        def writes():
+            with contextlib.suppress(BusError):
+                return bus.update("INSERT INTO t VALUES (1)")
+
+        wait_until(writes, "the next try")
+        bus.kill_daemon()
+
+
+def case_file_size(bus):
+    """A file that may not grow is a full disk, not an error without a name."""
+    bus.stop_daemon()
+    bus.write_launcher(prefix="prlimit --fsize=4000000 --")
+    bus.update("CREATE TABLE t (a)")
+    with pytest.raises(BusError, match="queryd.db', or a file beside it: File too large") as caught:
+        for n in range(20):
+            bus.update("INSERT INTO t VALUES (randomblob(1000000))")
+    assert caught.value.name == "DiskFull"
+    assert bus.query("SELECT count(*) > 0 FROM t") == [(1,)] and bus.check(quick=False) == (True, [])
+
+
 def case_read_only(bus):
     make_ext4(bus, 4096)
     bus.update("CREATE TABLE t (a)")
@@ -351,6 +486,29 @@ def case_read_only(bus):
     bus.stop_daemon()
     subprocess.run(["mount", "-o", "remount,ro", bus.store], check=True)
     check_read_only(bus)
+
+
+def test_fewer_open_files_than_the_limit():
+    """Channels leave some of the files that there are, so that other calls go on. One client took all, and each call failed."""
+    import harness
+    world = harness.World(limits={"idle_exit_ms": 0}, prefix="prlimit --nofile=64 --")
+    try:
+        world.update("CREATE TABLE t (a)")
+        assert world.limits()["descriptors"][1] == 64
+        holder, channels = world.caller(), []
+        with pytest.raises(BusError, match="the limit 'descriptors' is 64"):
+            for _ in range(60):
+                channels.append(holder.prepare("SELECT 1"))
+        assert len(channels) > 10
+        other = world.caller()
+        assert other.update("INSERT INTO t VALUES (1)")[0] == 1 and other.query("SELECT a FROM t") == [(1,)]
+        world.call("Reload", interface=MANAGER)
+        assert world.limits()["descriptors"][1] == 64
+        for channel in channels:
+            channel.close()
+        assert other.prepare("SELECT a FROM t").fetch() == [(1,)]
+    finally:
+        world.finish()
 
 
 def test_concurrent_first_calls(bus):
@@ -375,6 +533,14 @@ def test_calls_while_the_database_opens(bus):
         bus.update("INSERT INTO t " + NUMBERS.format(20000) + "SELECT i FROM n")
     bus.kill_daemon()
     assert bus.query("SELECT count(*) FROM t") == [(100000,)]
+
+
+def test_relative_folders_are_ignored(bus):
+    """The store was made where the daemon happened to be started."""
+    bus.write_launcher(prefix="env XDG_DATA_HOME=relative/folder")
+    bus.update("CREATE TABLE t (a)")
+    assert os.path.exists(os.path.join(bus.store, "queryd.db"))
+    assert not os.path.exists(os.path.join(os.readlink(f"/proc/{bus.daemon_pid()}/cwd"), "relative"))
 
 
 def test_options_of_the_program():

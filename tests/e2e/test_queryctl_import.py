@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""queryctl import: encodings, types of a table that it makes, keys that come later, and what the daemon's options refuse."""
+"""queryctl import: encodings, types of a table that it makes, later keys, sources that break off, what the daemon refuses."""
+import os
+import pty
+import subprocess
+import termios
+
 import pytest
 
-from harness import memory_file
-from test_queryctl import QUERY, USAGE, Ctl
+from harness import memory_file, wait_until
+from test_queryctl import OK, QUERY, USAGE, Ctl
 
 
 @pytest.fixture
@@ -148,6 +153,68 @@ def test_wrong_encodings(bus, load, ctl, tmp_path):
     assert "byte 4 is no character of ascii" in load("a.csv", "a\nxé\n", "--encoding", "ascii", code=QUERY)
     assert "byte 3 is no character of UTF-16LE" in load("a.csv", b"a\0b", "--encoding", "UTF-16LE", code=QUERY)
     assert "'nosuch' is no encoding that is known" in load("a.csv", "a\n1\n", "--encoding", "nosuch", code=QUERY)
+    bus.update("CREATE TABLE zeros (a)")
+    assert "encoding" not in ctl.fails(QUERY, "import", "-F", "csv", "/dev/zero", "zeros")
     (tmp_path / "x.ttl").write_text("")
     assert "RDF is UTF-8" in ctl.fails(USAGE, "import", str(tmp_path / "x.ttl"), "--encoding", "latin1")
     assert bus.query("SELECT count(*) FROM sqlite_schema WHERE name = 't'") == [(0,)]
+
+
+# --- sources that break off ----------------------------------------------------------------------------------------------
+
+GRAPHS = "INSERT DATA { <urn:a> <urn:p> 1 . GRAPH <urn:g> { <urn:c> <urn:p> 3 } }"
+COUNT = "SELECT (COUNT(*) AS ?n) { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }"
+
+
+@pytest.mark.parametrize("source", ["folder", "folder.ttl", "write-only", "shell"])
+def test_a_source_that_cannot_be_read_keeps_the_graphs(bus, ctl, tmp_path, source):
+    """It was taken for an empty document, and --replace deleted what was there."""
+    bus.update(GRAPHS, language="sparql")
+    folder = tmp_path / "x.ttl"
+    folder.mkdir()
+    if source == "write-only":
+        with open("/dev/null", "wb") as null:
+            run = bus.run(ctl.world.queryctl, "import", "--replace", "-F", "turtle", "-", stdin=null, input=None, text=False)
+        assert b"cannot read the input: Bad file descriptor" in run.stderr
+    elif source == "shell":
+        run = ctl("shell", stdin=b".import --replace %s\n" % bytes(folder))
+    else:
+        run = ctl("import", "--replace", *(("-F", "trig", str(tmp_path)) if source == "folder" else (str(folder),)))
+    assert run.returncode == QUERY and (source == "write-only" or b"cannot read the input: Is a directory" in run.stderr), run
+    assert bus.query(COUNT, language="sparql")[0][0][0] == "2"
+
+
+def test_a_folder_is_no_table_and_no_document(bus, ctl, tmp_path):
+    for name in ("x.csv", "x.ttl"):
+        (tmp_path / name).mkdir()
+    assert "Is a directory" in ctl.fails(QUERY, "import", "--check-only", str(tmp_path / "x.ttl"))
+    assert "Is a directory" in ctl.fails(QUERY, "import", "--create", str(tmp_path / "x.csv"), "t")
+    assert "neither file, pipe" in ctl.fails(QUERY, "restore", str(tmp_path / "x.csv"))
+    assert "neither file, pipe" in ctl.fails(QUERY, "payload", "store", str(tmp_path / "x.csv"))
+    assert ctl("import", "-F", "turtle", "/dev/null").returncode == OK
+
+
+@pytest.mark.parametrize("end", ["hang-up", "kill", "ctrl-d"])
+def test_a_terminal_that_ends_early(bus, ctl, end):
+    """Only Ctrl-D ends the rows; a read error, or the end of queryctl, imports none of them."""
+    bus.update("CREATE TABLE t (a)")
+    master, slave = pty.openpty()
+    modes = termios.tcgetattr(slave)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(slave, 0, modes)
+    run = ctl.start("import", "-F", "csv", "-", "t", stdin=slave, start_new_session=True)
+    os.write(master, b"a\n" + b"".join(b"row%d\n" % i for i in range(100)))
+    wait_until(lambda: bus.stats()["jobs"] == 1, "the import to begin")
+    if end == "ctrl-d":
+        os.write(master, b"\4")
+    elif end == "kill":
+        run.kill()
+    os.close(slave)
+    if end == "hang-up":
+        os.close(master)
+    said = run.communicate()[1].decode()
+    if end != "hang-up":
+        os.close(master)
+    assert end != "hang-up" or (run.returncode, said) == (QUERY, "queryctl: cannot read the input: Input/output error\n")
+    wait_until(lambda: bus.stats()["jobs"] == 0, "the import to end")
+    assert bus.query("SELECT count(*) FROM t") == [(100 if end == "ctrl-d" else 0,)]

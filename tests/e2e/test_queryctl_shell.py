@@ -392,3 +392,32 @@ def test_start_file(bus, terminal):
     without.type("\x04")
     assert without.finish() == 0
     assert bus.run(bus.queryctl, "shell", input="SELECT 2 AS c;\n").stdout == "c\n2\n"
+
+
+# --- input that is no text -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("script", ["INSERT INTO t VALUES (1);\n{}INSERT INTO t VALUES (3);\n",
+                                    "INSERT INTO t VALUES (1);\n.ls{}\n"])
+def test_a_line_with_a_nul_ends_the_script(bus, shell, script):
+    """What followed the NUL was dropped without a word, with 0."""
+    bus.update("CREATE TABLE t (a)")
+    said = shell(script.format("INSERT INTO t VALUES (2);\0INSERT INTO t VALUES (4);\n"), code=1)
+    assert said.endswith("queryctl: standard input is not a text: it has a NUL\n")
+    assert bus.query("SELECT a FROM t") == [(1,)]
+
+
+@pytest.mark.parametrize("flags, said", [(os.O_RDONLY | os.O_DIRECTORY, "Is a directory"), (os.O_WRONLY, "Bad file descriptor")])
+def test_input_that_cannot_be_read(bus, flags, said):
+    fd = os.open("/" if flags & os.O_DIRECTORY else "/dev/null", flags)
+    done = bus.run(bus.queryctl, "shell", stdin=fd, input=None)
+    os.close(fd)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"queryctl: cannot read standard input: {said}\n")
+
+
+def test_a_start_file_with_a_nul_is_not_run(bus, terminal):
+    folder = os.path.join(bus.folder, "home/.config/queryd")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "queryctlrc"), "wb") as stream:
+        stream.write(b"CREATE TABLE t (a);\n\0CREATE TABLE u (a);\n")
+    assert b"queryctlrc' is not a text: it has a NUL" in terminal().seen
+    assert bus.query("SELECT name FROM sqlite_schema WHERE name IN ('t', 'u')") == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What queryctl says about itself: help, man page and completions name the same verbs and options."""
+"""What queryctl says about itself: help, man page and completions name the same verbs and options; its streams and exit codes."""
 import os
 import re
 import shutil
@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, ROOT
+from harness import BUILD, ROOT, SLOWER
+from test_queryctl import NO_DAEMON, OK, QUERY, Ctl
 
 QUERYCTL = os.path.join(BUILD, "client-lib/queryctl/queryctl")
 COMPLETION = os.path.join(ROOT, "client-lib/queryctl/completion/queryctl.")
@@ -213,3 +214,34 @@ def test_zsh_completes(bus, tmp_path):
     assert {"stats", "status", "store"} < set(offered("st"))
     assert offered("export", "") == ["song"]
     assert "--max-rows" in offered("sql", "--ma") and offered("import", "") == ["FILES"]
+
+
+# --- streams and exit codes -----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["sql", "--help"], ["payload", "store", "/etc/hostname"],
+                                       ["--complete", "sq"]])
+def test_a_full_device_is_an_error_for_short_texts_too(bus, arguments):
+    """stdio wrote them at the exit, which looks at nothing."""
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run([bus.queryctl, *arguments], env=bus.env, stdout=full, stderr=subprocess.PIPE,
+                             check=False, timeout=60 * SLOWER)
+    assert (run.returncode, run.stderr) == (QUERY, b"queryctl: cannot write the output: No space left on device\n")
+
+
+def test_closed_standard_streams(bus):
+    """The number of a closed stream went to the next descriptor: rows were written to an eventfd of GLib."""
+    command = bus.queryctl
+    run = bus.run("sh", "-c", f"exec {command} sql 'SELECT 1' >&-")
+    assert (run.returncode, run.stderr) == (QUERY, "queryctl: cannot write the output: Bad file descriptor\n")
+    run = bus.run("sh", "-c", f"exec {command} sql - <&-")
+    assert (run.returncode, "Bad file descriptor" in run.stderr) == (QUERY, True)
+    assert bus.run("sh", "-c", f"exec {command} update 'CREATE TABLE t (a)' <&- >&- 2>&-").returncode == OK
+
+
+def test_a_wrong_address_of_the_bus_is_no_daemon(bus):
+    for wrong in ("", "garbage", "unix:foo=1"):
+        Ctl(bus).fails(NO_DAEMON, "sql", "SELECT 1", env={"DBUS_SESSION_BUS_ADDRESS": wrong})
+
+
+def test_a_backup_is_a_new_file(bus):
+    assert "'/dev/full' is no file" in Ctl(bus).fails(QUERY, "backup", "/dev/full")

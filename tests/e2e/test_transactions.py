@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """BEGIN … COMMIT on a channel: what it sees, what it changes, what ends it, and that it keeps nobody waiting for long."""
+import socket
 import threading
+import time
 
 import pytest
 
@@ -283,3 +285,50 @@ def test_batch_in_a_transaction(bus):
         channel.send("L")
         list(channel.answer())
         assert channel.fetch() == [(0,)]
+
+
+# --- a client that goes away --------------------------------------------------------------------------------------------
+
+COUNTING = "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT count(*) FROM n"
+
+
+def cpu_ticks(world):
+    with open(f"/proc/{world.daemon_pid()}/stat", encoding="ascii") as stream:
+        return int(stream.read().rsplit(")")[1].split()[11])
+
+
+def test_hang_up_ends_the_statement_of_a_transaction(table):
+    """It will be rolled back, so others need not wait for it: they did for 30 s."""
+    channel, before = table.prepare(COUNTING.format(10**12), access="write", timeout_ms=60000), cpu_ticks(table)
+    do(channel, "B")
+    channel.send_fetch()
+    wait_until(lambda: cpu_ticks(table) > before + 20, "the update to run")
+    channel.close()
+    start = time.monotonic()
+    assert table.caller().update("INSERT INTO t VALUES (-1)")[0] == 1
+    assert time.monotonic() - start < 5 * SLOWER
+    assert table.query("SELECT a FROM t") == [(-1,)]
+
+
+def test_no_more_requests_is_no_hang_up(table):
+    channel = table.prepare(COUNTING.format(1000000), access="write")
+    do(channel, "B")
+    serial = channel.send_fetch()
+    channel.socket.shutdown(socket.SHUT_WR)
+    assert list(channel.answer(serial)) == [] and channel.end.changes == 1
+    channel.close()
+    assert table.update("INSERT INTO t VALUES (-1)")[0] == 1 and table.query("SELECT a FROM t") == [(-1,)]
+
+
+def test_updates_that_wait_are_executed_after_a_hang_up(table):
+    """As docs/wire-format.md, 12, says; of those that run test-channel-write.c knows."""
+    with table.prepare("SELECT 1") as holder:
+        do(holder, "B")
+        channels = [table.prepare("INSERT INTO t VALUES (?)", access="write") for _ in range(2)]
+        for i, channel in enumerate(channels):
+            channel.send_fetch((i,))
+        wait_until(lambda: len(table.queries()) == 2, "both to wait")
+        for channel in channels:
+            channel.close()
+        do(holder, "M")
+        wait_until(lambda: table.query("SELECT a FROM t ORDER BY a") == [(0,), (1,)], "both")

@@ -7,6 +7,7 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Our own blocked and ignored signals are not the editor's. */
@@ -52,14 +53,19 @@ qctl_edit_text(const char *text, const char *suffix, GError **error)
     g_autofree char *pattern = g_strdup_printf("queryctl-XXXXXX%s", suffix);
     g_autofree char *path = NULL;
     char *edited = NULL;
+    gsize n_bytes = 0;
     int fd = g_file_open_tmp(pattern, &path, error); /* of mode 0600 */
 
     if (fd < 0)
         return NULL;
     (void) close(fd);
     if (!g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_NONE, 0600, error) || !run_editor(path, error) ||
-        !g_file_get_contents(path, &edited, NULL, error))
+        !g_file_get_contents(path, &edited, &n_bytes, error))
         g_clear_pointer(&edited, g_free);
+    if (edited != NULL && strlen(edited) < n_bytes) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "it left no text: it has a NUL");
+        g_clear_pointer(&edited, g_free);
+    }
     (void) g_unlink(path);
     return edited;
 }

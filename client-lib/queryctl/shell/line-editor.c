@@ -4,6 +4,7 @@
  */
 #include "client-lib/queryctl/shell/line-editor.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <histedit.h>
 #include <stdio.h>
@@ -172,30 +173,46 @@ qctl_line_editor_remember(QctlLineEditor *self, const char *text)
     (void) g_chmod(self->history_path, 0600);
 }
 
+/* @line: of @n bytes */
 static QctlLineResult
-read_plain(char **ret_line)
+take_line(const char *line, size_t n, char **ret_line, GError **error)
 {
-    char *line = NULL;
-    size_t size = 0;
-
-    if (getline(&line, &size, stdin) < 0) {
-        free(line);
-        return QCTL_LINE_END;
+    if (memchr(line, 0, n) != NULL) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL, "standard input is not a text: it has a NUL");
+        return QCTL_LINE_FAILED;
     }
-
-    *ret_line = g_strdup(line);
-    free(line);
+    *ret_line = g_strndup(line, n);
     return QCTL_LINE_READ;
 }
 
+static QctlLineResult
+read_plain(char **ret_line, GError **error)
+{
+    QctlLineResult result = QCTL_LINE_END;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t n;
+
+    errno = 0;
+    n = getline(&line, &size, stdin);
+    if (n >= 0) {
+        result = take_line(line, (size_t) n, ret_line, error);
+    } else if (ferror(stdin)) {
+        g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(errno), "cannot read standard input: %s", g_strerror(errno));
+        result = QCTL_LINE_FAILED;
+    }
+    free(line);
+    return result;
+}
+
 QctlLineResult
-qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line)
+qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line, GError **error)
 {
     const char *line = NULL;
     int n = 0;
 
     if (self->edit == NULL)
-        return read_plain(ret_line);
+        return read_plain(ret_line, error);
 
     self->prompt = prompt;
     self->interrupted = false;
@@ -210,6 +227,5 @@ qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line)
         return QCTL_LINE_END;
     }
 
-    *ret_line = g_strdup(line);
-    return QCTL_LINE_READ;
+    return take_line(line, (size_t) n, ret_line, error);
 }

@@ -25,6 +25,7 @@ typedef enum QctlLineResult {
     QCTL_LINE_READ,
     QCTL_LINE_INTERRUPTED, /* Ctrl-C: what was typed is dropped */
     QCTL_LINE_END,
+    QCTL_LINE_FAILED,
 } QctlLineResult;
 
 /* Loads the history. (transfer full) */
@@ -41,8 +42,9 @@ bool qctl_line_editor_is_interactive(const QctlLineEditor *self);
  * qctl_line_editor_read:
  * @prompt: what stands before the line
  * @ret_line: (out) (transfer full): the line, with its newline if it has one
+ * @error: (nullable): location for an error; set for FAILED only: the input cannot be read, or the line has a NUL
  */
-QctlLineResult qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line);
+QctlLineResult qctl_line_editor_read(QctlLineEditor *self, const char *prompt, char **ret_line, GError **error);
 
 /* Puts @text, which may have several lines, into the history, and saves that: a shell may end by a closed terminal. */
 void qctl_line_editor_remember(QctlLineEditor *self, const char *text);

@@ -231,10 +231,15 @@ read_start_file(QctlShell *self)
     g_autofree char *path = g_build_filename(g_get_user_config_dir(), "queryd", "queryctlrc", NULL);
     g_autofree char *text = NULL;
     g_autoptr(GError) error = NULL;
+    gsize n_bytes = 0;
 
-    if (!g_file_get_contents(path, &text, NULL, &error)) {
+    if (!g_file_get_contents(path, &text, &n_bytes, &error)) {
         if (!g_error_matches(error, G_FILE_ERROR, G_FILE_ERROR_NOENT))
             (void) fprintf(stderr, "queryctl: %s\n", error->message);
+        return;
+    }
+    if (strlen(text) < n_bytes) {
+        (void) fprintf(stderr, "queryctl: '%s' is not a text: it has a NUL\n", path);
         return;
     }
     take_lines(self, text);
@@ -252,14 +257,17 @@ run_loop(QctlShell *self)
 
     while (!self->quit) {
         g_autofree char *line = NULL;
-        QctlLineResult result = qctl_line_editor_read(self->editor, get_prompt(self), &line);
+        GError *error = NULL;
+        QctlLineResult result = qctl_line_editor_read(self->editor, get_prompt(self), &line, &error);
 
         if (result == QCTL_LINE_END)
             break;
-        if (result == QCTL_LINE_INTERRUPTED)
-            drop_text(self);
-        else
+        if (result == QCTL_LINE_FAILED)
+            qctl_shell_take_code(self, qctl_session_report(self->session, error, NULL));
+        if (result == QCTL_LINE_READ)
             take_line(self, line);
+        else
+            drop_text(self);
         if (!interactive && self->code != QCTL_EXIT_OK)
             return;
     }

@@ -41,7 +41,8 @@ qctl_encoding_is_utf8(int fd, gsize n_bytes)
     const char *end = NULL;
     ssize_t n = pread(fd, text, n_bytes, 0);
 
-    return n <= 0 || g_utf8_validate(text, n, &end) || ((gsize) n == n_bytes && text + n - end < 4); /* one may be cut */
+    /* The last one may be cut. A NUL is a character of UTF-8, if not to GLib. */
+    return n <= 0 || g_utf8_validate(text, n, &end) || *end == 0 || ((gsize) n == n_bytes && text + n - end < 4);
 }
 
 static bool

@@ -168,9 +168,9 @@ import(QctlSession *session, int fd, const char *format, bool makes_table, guint
     QueryConnection *connection = qctl_session_connect(session, error);
     g_autoptr(QctlRelay) relay = connection != NULL ? qctl_relay_new(fd, false, error) : NULL;
     g_autoptr(GVariant) options = NULL;
+    GError *failure = NULL;
     char delimiter[2];
     GVariantDict dict;
-    gboolean ok = FALSE;
 
     if (relay == NULL)
         return false;
@@ -183,10 +183,16 @@ import(QctlSession *session, int fd, const char *format, bool makes_table, guint
     else
         add_table_options(&dict, arguments, delimiter, makes_table);
     options = g_variant_ref_sink(g_variant_dict_end(&dict));
-    ok = query_connection_import(connection, qctl_relay_get_fd(relay), format, options, func, &progress, ret_n_rows,
-                                 qctl_session_get_cancellable(session), error);
+    (void) query_connection_import(connection, qctl_relay_get_fd(relay), format, options, func, &progress, ret_n_rows,
+                                   qctl_session_get_cancellable(session), &failure);
     qctl_progress_clear(&progress);
-    return ok;
+    if (!qctl_relay_check(relay, error)) { /* the daemon's error is only that the input broke off */
+        g_clear_error(&failure);
+        return false;
+    }
+    if (failure != NULL)
+        g_propagate_error(error, failure);
+    return failure == NULL;
 }
 
 /* The second word is the table. */

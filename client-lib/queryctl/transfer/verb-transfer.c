@@ -322,6 +322,11 @@ backup_to_file(QctlSession *session, QueryConnection *connection, const char *na
     int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool ok = false;
 
+    if (fd < 0 && errno == EEXIST && !g_file_test(name, G_FILE_TEST_IS_REGULAR)) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
+                    "'%s' is no file: a backup makes a new one, and '-' is standard output", name);
+        return false;
+    }
     if (fd < 0) {
         qctl_transfer_fail_errno(error, "cannot create", name);
         return false;

@@ -92,6 +92,24 @@ test_write_all_fails(void)
 }
 
 static void
+test_count_rest(void)
+{
+    g_auto(QdFd) file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int ends[2];
+
+    g_assert_cmpint(ftruncate(file, 10), ==, 0);
+    g_assert_cmpuint(qd_fd_count_rest(file), ==, 10);
+    g_assert_cmpint(lseek(file, 7, SEEK_SET), ==, 7);
+    g_assert_cmpuint(qd_fd_count_rest(file), ==, 3);
+    g_assert_cmpint(lseek(file, 70, SEEK_SET), ==, 70);
+    g_assert_cmpuint(qd_fd_count_rest(file), ==, 0);
+    g_assert_cmpint(pipe2(ends, O_CLOEXEC), ==, 0);
+    g_assert_cmpuint(qd_fd_count_rest(ends[0]), ==, 0);
+    (void) qd_fd_close(ends[0]);
+    (void) qd_fd_close(ends[1]);
+}
+
+static void
 test_raise_limit(void)
 {
     struct rlimit before;
@@ -116,6 +134,7 @@ main(int argc, char **argv)
     g_test_add_func("/base/fd/dup", test_dup);
     g_test_add_func("/base/fd/write-all", test_write_all);
     g_test_add_func("/base/fd/write-all-fails", test_write_all_fails);
+    g_test_add_func("/base/fd/count-rest", test_count_rest);
     g_test_add_func("/base/fd/raise-limit", test_raise_limit);
     return g_test_run();
 }
