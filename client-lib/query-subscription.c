@@ -333,8 +333,8 @@ renew(GObject *object)
     g_weak_ref_init(&renewal->subscription, self);
     renewal->name = g_strdup(get_bus_name(self));
     g_dbus_connection_call(bus, renewal->name, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self),
-                           G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START, QUERY_BUS_CALL_TIMEOUT_MSEC, NULL, on_renewed,
-                           renewal);
+                           G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START,
+                           G_MAXINT /* a late answer makes a subscription, too */, NULL, on_renewed, renewal);
 }
 
 static const QueryHubFuncs hub_funcs = { .tell = tell, .tell_rows = tell_rows, .renew = renew };
@@ -363,7 +363,7 @@ subscription_new(QueryConnection *connection, QueryLanguage language, const char
 
 static GVariant *
 call(QuerySubscription *self, const char *path, const char *interface, const char *method, GVariant *arguments, const char *type,
-     GCancellable *cancellable, GError **error)
+     QueryBusEnd end, GCancellable *cancellable, GError **error)
 {
     return query_bus_call(query_connection_get_bus(self->connection),
                           &(QueryBusCall){ .path = path,
@@ -372,15 +372,17 @@ call(QuerySubscription *self, const char *path, const char *interface, const cha
                                            .arguments = arguments,
                                            .reply_type = type,
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                           .fd = -1 },
+                                           .fd = -1,
+                                           .end = end },
                           NULL, cancellable, error);
 }
 
-/* Waits; any thread. */
+/* Waits; any thread. After a failure, what the daemon has is closed with @self. */
 static gboolean
 subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GVariant) made = call(self, NULL, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self), "(o)", cancellable, error);
+    g_autoptr(GVariant) made = call(self, NULL, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self), "(o)", QUERY_BUS_END_OBJECT,
+                                    cancellable, error);
     g_autoptr(GVariant) reply = NULL;
     const char *path;
     guint64 generation = 0;
@@ -390,7 +392,8 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
 
     g_variant_get(made, "(&o)", &path);
     self->entry = query_hub_add(self->hub, G_OBJECT(self), path);
-    reply = call(self, path, QUERY_BUS_PROPERTIES_INTERFACE, "Get", make_get_generation(), "(v)", cancellable, error);
+    reply = call(self, path, QUERY_BUS_PROPERTIES_INTERFACE, "Get", make_get_generation(), "(v)", QUERY_BUS_END_FORGET, cancellable,
+                 error);
     if (unpack_generation(reply, &generation) == NULL)
         return FALSE;
 
