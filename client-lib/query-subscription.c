@@ -21,7 +21,7 @@ struct _QuerySubscription {
     QueryLanguage language;
     char *text;
     gboolean has_keys;
-    QueryHub *hub;        /* the connection's */
+    QueryHub *hub;        /* the connection's; until dispose */
     QueryHubEntry *entry; /* (nullable) before it is made */
     pthread_mutex_t mutex;
     guint64 generation; /* of the result that the application holds; guarded by mutex */
@@ -60,6 +60,8 @@ query_subscription_dispose(GObject *object)
 
         close_path(bus, get_bus_name(self), path);
     }
+    if (self->hub != NULL)
+        query_connection_drop_hub(self->connection, g_steal_pointer(&self->hub));
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_subscription_parent_class)->dispose(object);
 }
@@ -346,10 +348,11 @@ static QuerySubscription *
 subscription_new(QueryConnection *connection, QueryLanguage language, const char *text, gboolean has_keys,
                  GCancellable *cancellable, GError **error)
 {
-    QueryHub *hub = query_connection_get_hub(connection, &hub_funcs, cancellable, error);
+    QueryHub *hub = query_connection_check_text(text, error) ? query_connection_get_hub(connection, &hub_funcs, cancellable, error)
+                                                             : NULL;
     QuerySubscription *self;
 
-    if (hub == NULL || !query_connection_check_text(text, error))
+    if (hub == NULL)
         return NULL;
 
     self = g_object_new(QUERY_TYPE_SUBSCRIPTION, NULL);
