@@ -14,6 +14,8 @@
 
 /* The daemon could not take the subscription again: full, or the statement is none of its schema's now. */
 #define RETRY_SECONDS 5
+/* Of Subscribe, while the daemon ends. */
+#define TRIES 3
 
 struct _QuerySubscription {
     GObject parent_instance;
@@ -380,9 +382,9 @@ call(QuerySubscription *self, const char *path, const char *interface, const cha
                           NULL, cancellable, error);
 }
 
-/* Waits; any thread. After a failure, what the daemon has is closed with @self. */
+/* Waits; any thread. After a failure, what the daemon has is closed with @self. CLOSED: the daemon has ended meanwhile. */
 static gboolean
-subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
+subscribe_once(QuerySubscription *self, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GVariant) made = call(self, NULL, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self), "(o)", QUERY_BUS_END_OBJECT,
                                     cancellable, error);
@@ -394,7 +396,10 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
         return FALSE;
 
     g_variant_get(made, "(&o)", &path);
-    self->entry = query_hub_add(self->hub, G_OBJECT(self), path);
+    if (self->entry == NULL)
+        self->entry = query_hub_add(self->hub, G_OBJECT(self), path);
+    else
+        query_hub_set_path(self->hub, self->entry, path);
     reply = call(self, path, QUERY_BUS_PROPERTIES_INTERFACE, "Get", make_get_generation(), "(v)", QUERY_BUS_END_FORGET, cancellable,
                  error);
     if (unpack_generation(reply, &generation) == NULL)
@@ -405,6 +410,27 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
     self->changed = MAX(self->changed, generation);
     (void) pthread_mutex_unlock(&self->mutex);
     return TRUE;
+}
+
+/* A daemon that ends between the two calls is started again by the next one. */
+static gboolean
+subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
+{
+    GError *failure = NULL;
+
+    for (guint i = 0; i < TRIES; i++) {
+        g_clear_error(&failure);
+        if (subscribe_once(self, cancellable, &failure))
+            return TRUE;
+        if (!g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_CLOSED))
+            break;
+    }
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_CLOSED)) {
+        g_clear_error(&failure);
+        g_set_error_literal(&failure, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "the daemon ended while it was asked to subscribe");
+    }
+    g_propagate_error(error, failure);
+    return FALSE;
 }
 
 static QuerySubscription *

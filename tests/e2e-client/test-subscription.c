@@ -348,6 +348,35 @@ test_descriptors(void)
     g_assert_cmpuint(count_descriptors(), ==, n_before);
 }
 
+static gboolean is_over; /* atomic */
+
+static gpointer
+subscribe_on(gpointer connection)
+{
+    while (!g_atomic_int_get(&is_over))
+        (void) subscribe_once(connection);
+    return NULL;
+}
+
+/* A daemon that ends between Subscribe and what follows it is no error. */
+static void
+test_ending_daemon(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    GThread *threads[4];
+
+    for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+        threads[i] = g_thread_new("subscribe", subscribe_on, connection);
+    for (guint i = 0; i < 10; i++) {
+        g_usleep(100000);
+        private_bus_kill_daemon(bus, SIGTERM);
+        (void) client_query_number(connection, "SELECT 1"); /* another one runs */
+    }
+    g_atomic_int_set(&is_over, TRUE);
+    for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+        (void) g_thread_join(threads[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -363,6 +392,7 @@ main(int argc, char **argv)
     g_test_add_func("/client/subscription/notifier", test_notifier);
     g_test_add_func("/client/subscription/threads", test_threads);
     g_test_add_func("/client/subscription/descriptors", test_descriptors);
+    g_test_add_func("/client/subscription/ending-daemon", test_ending_daemon);
     r = g_test_run();
     private_bus_free(bus);
     return r;
