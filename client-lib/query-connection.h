@@ -488,7 +488,8 @@ gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellabl
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date.
+ * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date. The time-out of the
+ * connection does not hold for it, since that may take long: @cancellable ends it.
  *
  * Errors: BAD_PARAMETER; CORRUPT: "check" found a difference.
  *
