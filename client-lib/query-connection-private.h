@@ -47,9 +47,10 @@ QueryCommand *query_connection_create_command(QueryConnection *self, QueryLangua
 /* SYNTAX for a @text that is not UTF-8. */
 gboolean query_connection_check_text(const char *text, GError **error);
 
-/* (transfer none) (nullable): of the caller's main context, as long as the connection. UNAVAILABLE; UNSUPPORTED when it is direct.
- */
+/* (nullable): of the caller's main context, until query_connection_drop_hub(). UNAVAILABLE; UNSUPPORTED when it is direct. */
 QueryHub *query_connection_get_hub(QueryConnection *self, const QueryHubFuncs *funcs, GCancellable *cancellable, GError **error);
+/* Once for each get. Any thread. */
+void query_connection_drop_hub(QueryConnection *self, QueryHub *hub);
 
 /* The name of a language on the bus. */
 const char *query_language_get_name(QueryLanguage language);

@@ -29,7 +29,7 @@ struct _QueryConnection {
     guint64 is_fresh;     /* a gboolean */
     char *base;           /* (nullable) */
     char *dataset;        /* (nullable): FROM clauses */
-    GPtrArray *hubs;      /* of QueryHub, one for each main context; guarded by mutex */
+    GPtrArray *hubs;      /* of QueryHub, one for each main context with subscriptions; guarded by mutex */
 };
 
 enum {
@@ -328,8 +328,18 @@ query_connection_get_hub(QueryConnection *self, const QueryHubFuncs *funcs, GCan
         hub = query_hub_new(G_OBJECT(self), self->bus, dbus, funcs);
         g_ptr_array_add(self->hubs, hub);
     }
+    query_hub_use(hub);
     (void) pthread_mutex_unlock(&self->mutex);
     return hub;
+}
+
+void
+query_connection_drop_hub(QueryConnection *self, QueryHub *hub)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+
+    if (query_hub_release(hub))
+        (void) g_ptr_array_remove_fast(self->hubs, hub);
 }
 
 /* Construction --------------------------------------------------------------------------------------------------------- */

@@ -309,8 +309,7 @@ gboolean query_connection_explain(QueryConnection *self, QueryLanguage language,
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * As query_connection_explain(), and runs the statement, whose rows are only counted. After @cancellable the daemon runs it on, up
- * to its deadline.
+ * As query_connection_explain(), and runs the statement, whose rows are only counted.
  *
  * Returns: %FALSE on error
  */
@@ -372,7 +371,8 @@ gboolean query_connection_dump(QueryConnection *self, int fd, const char *format
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Makes the daemon write a whole result to a descriptor, and waits for the end.
+ * Makes the daemon write a whole result to a descriptor, and waits for the end. After an error, cancellation included, the daemon
+ * writes nothing more, unless it does not answer at all.
  *
  * Returns: %FALSE on error: what was written is not complete
  */
@@ -488,7 +488,8 @@ gboolean query_connection_reload(QueryConnection *self, GCancellable *cancellabl
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date.
+ * Chooses the predicates whose string literals are in the full-text index, and brings the index up to date. The time-out of the
+ * connection does not hold for it, since that may take long: @cancellable ends it.
  *
  * Errors: BAD_PARAMETER; CORRUPT: "check" found a difference.
  *

@@ -86,7 +86,7 @@ static gint64
 store_fd(QueryConnection *self, const Target *target, int fd, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GVariant) reply = NULL;
-    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE, .timeout_msec = G_MAXINT, .fd = fd };
+    QueryBusCall call = { .interface = QUERY_BUS_INTERFACE, .timeout_msec = G_MAXINT, .fd = fd, .end = QUERY_BUS_END_CALL };
     gint64 id = target->id;
 
     call.method = id == 0 ? "StorePayload" : "ReplacePayload";
@@ -378,7 +378,8 @@ query_connection_delete_payload(QueryConnection *self, gint64 id, GCancellable *
                                             .arguments = g_variant_new("(xa{sv})", id, NULL),
                                             .reply_type = "()",
                                             .timeout_msec = G_MAXINT,
-                                            .fd = -1 },
+                                            .fd = -1,
+                                            .end = QUERY_BUS_END_CALL },
                            NULL, cancellable, error);
     return reply != NULL;
 }

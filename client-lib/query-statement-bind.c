@@ -147,6 +147,12 @@ query_statement_bind_literal(QueryStatement *self, const char *name, const char 
     g_return_val_if_fail(lexical != NULL, FALSE);
     g_return_val_if_fail(datatype == NULL || language == NULL, FALSE);
 
+    if (!g_utf8_validate(lexical, -1, NULL) || (datatype != NULL && !g_utf8_validate(datatype, -1, NULL)) ||
+        (language != NULL && (language[0] == '\0' || !g_utf8_validate(language, -1, NULL)))) {
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER,
+                    "parameter '%s': a literal is UTF-8, and its language is not empty: pass NULL for none", name);
+        return FALSE;
+    }
     if (datatype != NULL)
         type = QW_TYPE_LITERAL_TYPED;
     else if (language != NULL)

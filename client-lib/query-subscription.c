@@ -14,6 +14,8 @@
 
 /* The daemon could not take the subscription again: full, or the statement is none of its schema's now. */
 #define RETRY_SECONDS 5
+/* Of Subscribe, while the daemon ends. */
+#define TRIES 3
 
 struct _QuerySubscription {
     GObject parent_instance;
@@ -21,7 +23,7 @@ struct _QuerySubscription {
     QueryLanguage language;
     char *text;
     gboolean has_keys;
-    QueryHub *hub;        /* the connection's */
+    QueryHub *hub;        /* the connection's; until dispose */
     QueryHubEntry *entry; /* (nullable) before it is made */
     pthread_mutex_t mutex;
     guint64 generation; /* of the result that the application holds; guarded by mutex */
@@ -60,6 +62,8 @@ query_subscription_dispose(GObject *object)
 
         close_path(bus, get_bus_name(self), path);
     }
+    if (self->hub != NULL)
+        query_connection_drop_hub(self->connection, g_steal_pointer(&self->hub));
     g_clear_object(&self->connection);
     G_OBJECT_CLASS(query_subscription_parent_class)->dispose(object);
 }
@@ -333,8 +337,8 @@ renew(GObject *object)
     g_weak_ref_init(&renewal->subscription, self);
     renewal->name = g_strdup(get_bus_name(self));
     g_dbus_connection_call(bus, renewal->name, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self),
-                           G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START, QUERY_BUS_CALL_TIMEOUT_MSEC, NULL, on_renewed,
-                           renewal);
+                           G_VARIANT_TYPE("(o)"), G_DBUS_CALL_FLAGS_NO_AUTO_START,
+                           G_MAXINT /* a late answer makes a subscription, too */, NULL, on_renewed, renewal);
 }
 
 static const QueryHubFuncs hub_funcs = { .tell = tell, .tell_rows = tell_rows, .renew = renew };
@@ -346,10 +350,11 @@ static QuerySubscription *
 subscription_new(QueryConnection *connection, QueryLanguage language, const char *text, gboolean has_keys,
                  GCancellable *cancellable, GError **error)
 {
-    QueryHub *hub = query_connection_get_hub(connection, &hub_funcs, cancellable, error);
+    QueryHub *hub = query_connection_check_text(text, error) ? query_connection_get_hub(connection, &hub_funcs, cancellable, error)
+                                                             : NULL;
     QuerySubscription *self;
 
-    if (hub == NULL || !query_connection_check_text(text, error))
+    if (hub == NULL)
         return NULL;
 
     self = g_object_new(QUERY_TYPE_SUBSCRIPTION, NULL);
@@ -363,7 +368,7 @@ subscription_new(QueryConnection *connection, QueryLanguage language, const char
 
 static GVariant *
 call(QuerySubscription *self, const char *path, const char *interface, const char *method, GVariant *arguments, const char *type,
-     GCancellable *cancellable, GError **error)
+     QueryBusEnd end, GCancellable *cancellable, GError **error)
 {
     return query_bus_call(query_connection_get_bus(self->connection),
                           &(QueryBusCall){ .path = path,
@@ -372,15 +377,17 @@ call(QuerySubscription *self, const char *path, const char *interface, const cha
                                            .arguments = arguments,
                                            .reply_type = type,
                                            .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                                           .fd = -1 },
+                                           .fd = -1,
+                                           .end = end },
                           NULL, cancellable, error);
 }
 
-/* Waits; any thread. */
+/* Waits; any thread. After a failure, what the daemon has is closed with @self. CLOSED: the daemon has ended meanwhile. */
 static gboolean
-subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
+subscribe_once(QuerySubscription *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GVariant) made = call(self, NULL, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self), "(o)", cancellable, error);
+    g_autoptr(GVariant) made = call(self, NULL, QUERY_BUS_INTERFACE, "Subscribe", make_subscribe(self), "(o)", QUERY_BUS_END_OBJECT,
+                                    cancellable, error);
     g_autoptr(GVariant) reply = NULL;
     const char *path;
     guint64 generation = 0;
@@ -389,8 +396,12 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
         return FALSE;
 
     g_variant_get(made, "(&o)", &path);
-    self->entry = query_hub_add(self->hub, G_OBJECT(self), path);
-    reply = call(self, path, QUERY_BUS_PROPERTIES_INTERFACE, "Get", make_get_generation(), "(v)", cancellable, error);
+    if (self->entry == NULL)
+        self->entry = query_hub_add(self->hub, G_OBJECT(self), path);
+    else
+        query_hub_set_path(self->hub, self->entry, path);
+    reply = call(self, path, QUERY_BUS_PROPERTIES_INTERFACE, "Get", make_get_generation(), "(v)", QUERY_BUS_END_FORGET, cancellable,
+                 error);
     if (unpack_generation(reply, &generation) == NULL)
         return FALSE;
 
@@ -399,6 +410,27 @@ subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
     self->changed = MAX(self->changed, generation);
     (void) pthread_mutex_unlock(&self->mutex);
     return TRUE;
+}
+
+/* A daemon that ends between the two calls is started again by the next one. */
+static gboolean
+subscribe(QuerySubscription *self, GCancellable *cancellable, GError **error)
+{
+    GError *failure = NULL;
+
+    for (guint i = 0; i < TRIES; i++) {
+        g_clear_error(&failure);
+        if (subscribe_once(self, cancellable, &failure))
+            return TRUE;
+        if (!g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_CLOSED))
+            break;
+    }
+    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_CLOSED)) {
+        g_clear_error(&failure);
+        g_set_error_literal(&failure, QUERY_ERROR, QUERY_ERROR_DISCONNECTED, "the daemon ended while it was asked to subscribe");
+    }
+    g_propagate_error(error, failure);
+    return FALSE;
 }
 
 static QuerySubscription *

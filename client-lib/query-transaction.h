@@ -118,7 +118,8 @@ QueryCursor *query_transaction_query_finish(QueryTransaction *self, GAsyncResult
  * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
  * @error: (nullable): location for an error
  *
- * Executes an update in the transaction. With the same @text again it costs one message.
+ * Executes an update in the transaction. With the same @text again it costs one message. An update that meets its deadline rolls
+ * back the whole transaction.
  *
  * Returns: the number of changed rows, -1 on error
  */
@@ -525,7 +526,8 @@ gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult 
  * query_transaction_is_open:
  * @self: a transaction
  *
- * Whether it takes calls. The daemon may have ended it meanwhile, which the next call says.
+ * Whether it takes calls. The daemon may have ended it meanwhile, which the next call says. When a call has said that it was rolled
+ * back, COMMIT and the other calls give that error again.
  *
  * Returns: %FALSE after its end, and when its channel was lost
  */

@@ -5,7 +5,8 @@
  * Place: methods of QueryConnection. The signal Finished only wakes; what happened is read from the job's properties, which
  * a finished job keeps for a minute. So an end that came before we listened is not missed, and a forged signal means nothing.
  * The wait runs in a main context of its own: no main loop is needed, and no source of the caller is dispatched.
- * Invariant: when the call returns, the job has ended, or the daemon is gone.
+ * Invariant: when the call returns, the job has ended, or the daemon is gone. A daemon that does not answer ends it when it
+ * hears of the closed connection.
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
@@ -106,6 +107,7 @@ job_free(Job *self)
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Job, job_free)
 
+/* A cancelled start has a path, too: job_wait() then cancels the job. */
 static gboolean
 job_start(Job *self, const QueryBusCall *call, GCancellable *cancellable, GError **error)
 {
@@ -257,7 +259,8 @@ transfer(QueryConnection *self, const char *method, int fd, const char *format, 
                           .method = method,
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                          .fd = fd };
+                          .fd = fd,
+                          .end = QUERY_BUS_END_OBJECT };
     g_autoptr(GVariant) properties = NULL;
 
     if (options == NULL)
@@ -301,7 +304,8 @@ query_connection_backup(QueryConnection *self, int fd, QueryProgressFunc progres
                           .method = "Backup",
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                          .fd = fd };
+                          .fd = fd,
+                          .end = QUERY_BUS_END_OBJECT };
     g_autoptr(GVariant) properties = NULL;
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
@@ -328,7 +332,8 @@ query_connection_restore_full(QueryConnection *self, int fd, gboolean check_only
                           .method = "Restore",
                           .reply_type = "(o)",
                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
-                          .fd = fd };
+                          .fd = fd,
+                          .end = QUERY_BUS_END_OBJECT };
     g_autoptr(GVariant) properties = NULL;
 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);

@@ -3,13 +3,14 @@
  * Calls of the D-Bus interfaces that answer by value: explain, export, properties and the Manager.
  *
  * Place: methods of QueryConnection that need no channel. Each is one call.
- * They have no time-out of their own: the daemon's limits end them, or the caller's GCancellable.
+ * They have no time-out of their own: the daemon's limits end them, or the caller's GCancellable. Then they have ended in the
+ * daemon, too, before they return.
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 
 static GVariant *
-call(QueryConnection *self, const char *interface, const char *method, GVariant *arguments, const char *reply_type,
+call(QueryConnection *self, const char *interface, const char *method, GVariant *arguments, const char *reply_type, QueryBusEnd end,
      GCancellable *cancellable, GError **error)
 {
     return query_bus_call(query_connection_get_bus(self),
@@ -18,14 +19,16 @@ call(QueryConnection *self, const char *interface, const char *method, GVariant 
                                            .arguments = arguments,
                                            .reply_type = reply_type,
                                            .timeout_msec = G_MAXINT,
-                                           .fd = -1 },
+                                           .fd = -1,
+                                           .end = end },
                           NULL, cancellable, error);
 }
 
 static gboolean
 call_without_answer(QueryConnection *self, const char *method, GVariant *arguments, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GVariant) reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, arguments, "()", cancellable, error);
+    g_autoptr(GVariant)
+        reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, arguments, "()", QUERY_BUS_END_CALL, cancellable, error);
 
     return reply != NULL;
 }
@@ -34,7 +37,8 @@ call_without_answer(QueryConnection *self, const char *method, GVariant *argumen
 static GVariant *
 call_for_value(QueryConnection *self, const char *method, const char *reply_type, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GVariant) reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, NULL, reply_type, cancellable, error);
+    g_autoptr(GVariant)
+        reply = call(self, QUERY_BUS_MANAGER_INTERFACE, method, NULL, reply_type, QUERY_BUS_END_FORGET, cancellable, error);
 
     return reply != NULL ? g_variant_get_child_value(reply, 0) : NULL;
 }
@@ -60,7 +64,7 @@ explain(QueryConnection *self, QueryLanguage language, const char *text, gboolea
         g_variant_builder_add(&options, "{sv}", "analyze", g_variant_new_boolean(TRUE));
     reply = call(self, QUERY_BUS_INTERFACE, "Explain",
                  g_variant_new("(ss@a{sv})", query_language_get_name(language), text, g_variant_builder_end(&options)), "(ss)",
-                 cancellable, error);
+                 QUERY_BUS_END_CALL, cancellable, error);
     if (reply == NULL)
         return FALSE;
 
@@ -115,7 +119,8 @@ query_connection_export(QueryConnection *self, QueryLanguage language, const cha
                          .arguments = g_variant_new("(sssh@a{sv})", query_language_get_name(language), text, format, 0, owned),
                          .reply_type = "(tt)",
                          .timeout_msec = G_MAXINT,
-                         .fd = fd },
+                         .fd = fd,
+                         .end = QUERY_BUS_END_CALL },
         NULL, cancellable, error);
     if (reply == NULL)
         return FALSE;
@@ -139,7 +144,8 @@ query_connection_check(QueryConnection *self, gboolean quick, char ***messages, 
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), FALSE);
 
     g_variant_builder_add(&options, "{sv}", "quick", g_variant_new_boolean(quick));
-    reply = call(self, QUERY_BUS_MANAGER_INTERFACE, "Check", g_variant_new("(a{sv})", &options), "(bas)", cancellable, error);
+    reply = call(self, QUERY_BUS_MANAGER_INTERFACE, "Check", g_variant_new("(a{sv})", &options), "(bas)", QUERY_BUS_END_CALL,
+                 cancellable, error);
     if (reply == NULL)
         return FALSE;
 

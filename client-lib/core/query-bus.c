@@ -15,7 +15,8 @@
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/core/query-store-name.h"
 
-#define POLL_USEC 10000 /* while the own store's daemon takes its name */
+#define POLL_USEC 10000          /* while the own store's daemon takes its name */
+#define CANCEL_TIMEOUT_MSEC 5000 /* then the daemon is stuck */
 
 struct QueryBus {
     char *name;
@@ -127,24 +128,52 @@ describe_journal(const QueryBus *self)
     return g_strdup_printf("'journalctl --user -u queryd%s%s'", store[0] == '.' ? "@" : "", store[0] == '.' ? store + 1 : "");
 }
 
-static void
-on_reply(GObject *source, GAsyncResult *result, gpointer data)
-{
-    GAsyncResult **ret_result = data;
-
-    *ret_result = g_object_ref(result);
-}
-
 /* A call that waits, and can be cancelled. */
 typedef struct Wait {
+    GDBusConnection *connection;
+    const char *name;
+    const QueryBusCall *call;
     GMainContext *context;
     GCancellable *cancel; /* the call's own */
+    GAsyncResult *result; /* (nullable) */
+    guint32 serial;
+    gboolean is_asking; /* the daemon, to end the call */
 } Wait;
+
+static void
+on_reply(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    ((Wait *) user_data)->result = g_object_ref(result);
+}
+
+/* The end of the call is waited for, unless the daemon does not answer. An older one does not know CancelCall. */
+static void
+on_cancel_call(GObject *source, GAsyncResult *result, gpointer user_data)
+{
+    Wait *self = user_data;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GVariant) reply = g_dbus_connection_call_finish(G_DBUS_CONNECTION(source), result, &error);
+
+    self->is_asking = FALSE;
+    if (reply == NULL && (self->call->end == QUERY_BUS_END_CALL || !g_dbus_error_is_remote_error(error)))
+        g_cancellable_cancel(self->cancel);
+}
 
 static gboolean
 cancel_call(gpointer data)
 {
-    g_cancellable_cancel(data);
+    Wait *self = data;
+
+    if (self->result != NULL || self->is_asking)
+        return G_SOURCE_REMOVE;
+    if (self->call->end == QUERY_BUS_END_FORGET) {
+        g_cancellable_cancel(self->cancel);
+        return G_SOURCE_REMOVE;
+    }
+    self->is_asking = TRUE;
+    g_dbus_connection_call(self->connection, self->name, QUERY_BUS_OBJECT_PATH, QUERY_BUS_INTERFACE, "CancelCall",
+                           g_variant_new("(u)", self->serial), G_VARIANT_TYPE("()"), G_DBUS_CALL_FLAGS_NO_AUTO_START,
+                           CANCEL_TIMEOUT_MSEC, NULL, on_cancel_call, self);
     return G_SOURCE_REMOVE;
 }
 
@@ -152,12 +181,21 @@ cancel_call(gpointer data)
 static void
 on_cancelled(GCancellable *cancellable, gpointer data)
 {
-    const Wait *self = data;
+    Wait *self = data;
     g_autoptr(GSource) source = g_idle_source_new();
 
     g_source_set_priority(source, G_PRIORITY_DEFAULT);
-    g_source_set_callback(source, cancel_call, g_object_ref(self->cancel), g_object_unref);
+    g_source_set_callback(source, cancel_call, self, NULL);
     (void) g_source_attach(source, self->context);
+}
+
+/* What the call makes, now or later, ends with the connection; the next call has another. */
+static void
+leave_bus(GDBusConnection *connection, const QueryBusCall *call, const GError *error)
+{
+    if (call->end == QUERY_BUS_END_OBJECT &&
+        (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED) || g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)))
+        (void) g_dbus_connection_close_sync(connection, NULL, NULL);
 }
 
 /*
@@ -171,24 +209,32 @@ wait_for_call(GDBusConnection *connection, const char *name, const QueryBusCall 
 {
     g_autoptr(GMainContext) context = g_main_context_new();
     g_autoptr(GCancellable) cancel = cancellable != NULL ? g_cancellable_new() : NULL;
-    Wait wait = { context, cancel };
-    gulong handler = cancellable != NULL ? g_cancellable_connect(cancellable, G_CALLBACK(on_cancelled), &wait, NULL) : 0;
-    GAsyncResult *result = NULL;
+    Wait wait = { .connection = connection, .name = name, .call = call, .context = context, .cancel = cancel };
+    g_autoptr(GError) failure = NULL;
     GVariant *reply;
+    gulong handler;
 
     g_main_context_push_thread_default(context);
     g_dbus_connection_call_with_unix_fd_list(connection, name, call->path, call->interface, call->method, arguments,
                                              G_VARIANT_TYPE(call->reply_type), flags, call->timeout_msec, fds, cancel, on_reply,
-                                             &result);
-    while (result == NULL)
+                                             &wait);
+    wait.serial = g_dbus_connection_get_last_serial(connection);
+    handler = cancellable != NULL ? g_cancellable_connect(cancellable, G_CALLBACK(on_cancelled), &wait, NULL) : 0;
+    while (wait.result == NULL || wait.is_asking)
         (void) g_main_context_iteration(context, TRUE);
-    reply = g_dbus_connection_call_with_unix_fd_list_finish(connection, ret_fds, result, error);
-    g_object_unref(result);
+    reply = g_dbus_connection_call_with_unix_fd_list_finish(connection, ret_fds, wait.result, &failure);
     g_cancellable_disconnect(cancellable, handler); /* waits for on_cancelled() */
     while (g_main_context_iteration(context, FALSE))
         ;
+    g_object_unref(wait.result);
     g_main_context_pop_thread_default(context);
-    return reply;
+    if (reply != NULL)
+        return reply;
+
+    leave_bus(connection, call, failure);
+    if (call->end == QUERY_BUS_END_FORGET || !g_cancellable_set_error_if_cancelled(cancellable, error))
+        g_propagate_error(error, g_steal_pointer(&failure));
+    return NULL;
 }
 
 GVariant *
@@ -310,7 +356,7 @@ query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, 
     g_autoptr(GError) local_error = NULL;
     GVariant *reply;
 
-    if (connection == NULL)
+    if (connection == NULL || g_cancellable_set_error_if_cancelled(cancellable, error))
         return NULL;
 
     reply = call_once(self, connection, call, arguments, ret_fds, cancellable, &local_error);

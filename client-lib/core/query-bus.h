@@ -22,6 +22,13 @@
 
 typedef struct QueryBus QueryBus;
 
+/* What becomes of a call that is cancelled. */
+typedef enum QueryBusEnd {
+    QUERY_BUS_END_FORGET, /* its reply is not waited for: it changes nothing, or a descriptor that hangs up ends it */
+    QUERY_BUS_END_CALL,   /* the daemon ends it, which is waited for */
+    QUERY_BUS_END_OBJECT, /* the same, but the reply is returned: the caller ends what the call has made */
+} QueryBusEnd;
+
 typedef struct QueryBusCall {
     const char *path; /* NULL: the main object */
     const char *interface;
@@ -30,6 +37,7 @@ typedef struct QueryBusCall {
     const char *reply_type; /* a tuple */
     int timeout_msec;       /* G_MAXINT: none */
     int fd;                 /* borrowed, sent as handle 0; -1: none */
+    QueryBusEnd end;
 } QueryBusCall;
 
 /**
@@ -84,9 +92,11 @@ GVariant *query_bus_ask(GDBusConnection *connection, const char *method, GVarian
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
- * Calls and waits, in the calling thread and without a main loop. Starts the daemon first when it does not run.
+ * Calls and waits, in the calling thread and without a main loop. Starts the daemon first when it does not run. Nothing is sent
+ * if @cancellable is cancelled already. With QUERY_BUS_END_OBJECT, a reply that comes although it was cancelled is returned. A
+ * reply that does not come in time ends the connection to the bus, and so all that the daemon does for it.
  *
- * Errors: those of the method, UNAVAILABLE, DISCONNECTED, G_IO_ERROR_CANCELLED.
+ * Errors: those of the method, UNAVAILABLE, DISCONNECTED, TIMEOUT, G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the reply
  */

@@ -144,3 +144,19 @@ query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *canc
     }
     return source;
 }
+
+gboolean
+query_channel_take_refusal(QueryChannel *self, GError **error)
+{
+    QueryRecord record;
+    QwErrorBody body;
+
+    while (query_channel_receive(self, &record, NULL) == QUERY_IO_DONE) {
+        if (record.kind != QW_KIND_ERROR || qw_error_decode(record.body, record.n_bytes, &body) < 0 ||
+            body.code != QW_ERROR_TOO_BIG)
+            continue;
+        query_error_set_from_wire(error, &body);
+        return TRUE;
+    }
+    return FALSE;
+}

@@ -114,6 +114,10 @@ QueryIo query_channel_peek(QueryChannel *self, QwKind *ret_kind, GError **error)
  */
 QueryIo query_channel_receive(QueryChannel *self, QueryRecord *ret_record, GError **error);
 
+/* After a failed flush: the daemon refuses a request that is too large by an ERROR, and closes without reading the rest. FALSE: it
+ * has not. Reads and drops what came before. */
+gboolean query_channel_take_refusal(QueryChannel *self, GError **error);
+
 /**
  * query_channel_receive_exactly:
  *

@@ -25,6 +25,7 @@ struct QueryHub {
     pthread_mutex_t mutex;
     GHashTable *entries; /* set of QueryHubEntry, owned */
     GHashTable *paths;   /* path → QueryHubEntry */
+    guint n_users;       /* guarded by its owner */
 };
 
 static void
@@ -148,10 +149,10 @@ on_owner_changed(GDBusConnection *bus, const char *sender, const char *path, con
 
 /* A new bus ------------------------------------------------------------------------------------------------------------- */
 
+/* In the thread-default main context, which is the hub's. */
 static void
 listen_to(QueryHub *self, GDBusConnection *bus)
 {
-    g_main_context_push_thread_default(self->context);
     self->stale_subscription = g_dbus_connection_signal_subscribe(
         bus, self->name, QUERY_BUS_INTERFACE, "Stale", QUERY_BUS_OBJECT_PATH, NULL, G_DBUS_SIGNAL_FLAGS_NONE, on_stale, self, NULL);
     self->rows_subscription = g_dbus_connection_signal_subscribe(bus, self->name, QUERY_BUS_INTERFACE, "RowsChanged",
@@ -160,7 +161,6 @@ listen_to(QueryHub *self, GDBusConnection *bus)
     self->owner_subscription = g_dbus_connection_signal_subscribe(bus, "org.freedesktop.DBus", "org.freedesktop.DBus",
                                                                   "NameOwnerChanged", "/org/freedesktop/DBus", self->name,
                                                                   G_DBUS_SIGNAL_FLAGS_NONE, on_owner_changed, self, NULL);
-    g_main_context_pop_thread_default(self->context);
 }
 
 static void
@@ -179,12 +179,14 @@ on_bus_come(GDBusConnection *bus, gpointer user_data)
     QueryHub *self = user_data;
 
     (void) pthread_mutex_lock(&self->mutex);
-    leave_bus(self);
-    self->bus = g_object_ref(bus);
+    if (self->bus != NULL) { /* else another thread frees it now */
+        leave_bus(self);
+        self->bus = g_object_ref(bus);
+        listen_to(self, bus);
+    }
     (void) pthread_mutex_unlock(&self->mutex);
     self->is_new_bus = TRUE;
     renew_lost(self, TRUE, FALSE);
-    listen_to(self, bus);
 }
 
 static void
@@ -223,7 +225,6 @@ hub_destroy(gpointer data)
     g_hash_table_unref(self->paths);
     g_hash_table_unref(self->entries);
     (void) pthread_mutex_destroy(&self->mutex);
-    g_main_context_unref(self->context);
     g_free(self->name);
     g_free(self);
 }
@@ -234,10 +235,14 @@ on_idle(gpointer user_data)
     return G_SOURCE_REMOVE;
 }
 
-/* A signal that is being given to it in its own context right now still finds it: it goes from there. */
+/*
+ * A signal that is being given to it in its own context right now still finds it: it goes from there. It holds the context no
+ * more, so that it goes, too, with a context which has gone: their descriptors stayed.
+ */
 void
 query_hub_free(QueryHub *self)
 {
+    g_autoptr(GMainContext) context = g_steal_pointer(&self->context);
     g_autoptr(GSource) source = g_idle_source_new();
 
     query_bus_watch_end(g_steal_pointer(&self->watch));
@@ -245,7 +250,19 @@ query_hub_free(QueryHub *self)
     leave_bus(self);
     (void) pthread_mutex_unlock(&self->mutex);
     g_source_set_callback(source, on_idle, self, hub_destroy);
-    g_source_attach(source, self->context);
+    g_source_attach(source, context);
+}
+
+void
+query_hub_use(QueryHub *self)
+{
+    self->n_users++;
+}
+
+gboolean
+query_hub_release(QueryHub *self)
+{
+    return --self->n_users == 0;
 }
 
 gboolean

@@ -3,8 +3,8 @@
  * Gives the daemon's signals Stale and RowsChanged to the subscriptions that they name, and renews them when the daemon was
  * restarted.
  *
- * Place: internal to libquery-client. One for each main context of a connection: a signal that names a thousand subscriptions is
- * received and looked at once.
+ * Place: internal to libquery-client. One for each main context of a connection that has subscriptions: a signal that names a
+ * thousand of them is received and looked at once. It has two descriptors, so it goes with its last subscription.
  * Invariant: the mutex guards the tables and is never held while a subscription is informed.
  */
 #pragma once
@@ -27,6 +27,10 @@ typedef struct QueryHubFuncs {
 QueryHub *query_hub_new(GObject *owner, QueryBus *bus, GDBusConnection *dbus, const QueryHubFuncs *funcs);
 /* All entries must have been removed. */
 void query_hub_free(QueryHub *self);
+
+/* One subscription more, or less. @owner calls them one at a time. Release returns whether there is none now. */
+void query_hub_use(QueryHub *self);
+gboolean query_hub_release(QueryHub *self);
 
 /* TRUE when it listens on @bus in the caller's main context. */
 gboolean query_hub_is_here(QueryHub *self, GDBusConnection *bus);

@@ -324,7 +324,11 @@ step_send(QueryRequest *self, GError **error)
     QueryIo io = query_channel_flush(self->channel, &never_received, &local_error);
 
     if (io == QUERY_IO_FAILED) {
+        gboolean is_refused = query_channel_take_refusal(self->channel, error);
+
         g_clear_pointer(&self->channel, query_channel_free);
+        if (is_refused)
+            return QUERY_STEP_FAILED;
         if (never_received && !self->was_resent) {
             self->was_resent = TRUE;
             self->state = QUERY_STATE_ACQUIRE;

@@ -357,6 +357,19 @@ qd_bus_call_act_for_application(QdBusService *service, sd_bus_message *message, 
 }
 
 void
+qd_bus_calls_cancel_one(QdBusService *service, const char *sender, uint64_t serial)
+{
+    for (GList *link = service->calls.head; link != NULL; link = link->next) {
+        const QdBusCall *self = link->data;
+        uint64_t cookie;
+
+        if (self->submitted && sd_bus_message_get_cookie(self->message, &cookie) >= 0 && cookie == serial &&
+            g_strcmp0(sd_bus_message_get_sender(self->message), sender) == 0)
+            qd_engine_cancel(service->engine, self->call);
+    }
+}
+
+void
 qd_bus_calls_cancel(QdBusService *service, const char *sender)
 {
     for (GList *link = service->calls.head; link != NULL; link = link->next) {

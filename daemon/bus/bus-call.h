@@ -95,6 +95,9 @@ int qd_bus_call_act_for_application(QdBusService *service, sd_bus_message *messa
  */
 void qd_bus_calls_cancel(QdBusService *service, const char *sender);
 
+/* Of @sender (nullable without a bus): the call whose message has @serial, if it is not answered yet. Updates, too. */
+void qd_bus_calls_cancel_one(QdBusService *service, const char *sender, uint64_t serial);
+
 /* Large answers that have waited: as long as the bus takes them at once, or all of them. */
 void qd_bus_calls_answer_late(QdBusService *service, gboolean even_if_busy);
 

@@ -341,6 +341,23 @@ handle_open_payloads(sd_bus_message *message, void *userdata, sd_bus_error *ret_
     return qd_bus_call_start(userdata, message, g_steal_pointer(&call), fill_payloads);
 }
 
+/* The caller's calls came before this one, so they are submitted. */
+static void
+act_cancel_call(QdBusService *service, sd_bus_message *message, const QdPeer *peer)
+{
+    uint32_t serial = 0;
+
+    if (sd_bus_message_read_basic(message, 'u', &serial) > 0)
+        qd_bus_calls_cancel_one(service, sd_bus_message_get_sender(message), serial);
+    (void) qd_bus_note_sent(message, sd_bus_reply_method_return(message, NULL));
+}
+
+static int
+handle_cancel_call(sd_bus_message *message, void *userdata, sd_bus_error *ret_error)
+{
+    return qd_bus_call_act_for_all(userdata, message, act_cancel_call);
+}
+
 static int
 get_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply, void *userdata,
             sd_bus_error *ret_error)
@@ -405,6 +422,8 @@ const sd_bus_vtable qd_bus_query_vtable[] = {
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("Subscribe", SD_BUS_ARGS("s", language, "s", text, "a{sv}", options), SD_BUS_RESULT("o", subscription),
                             handle_subscribe, SD_BUS_VTABLE_UNPRIVILEGED),
+    SD_BUS_METHOD_WITH_ARGS("CancelCall", SD_BUS_ARGS("u", serial), SD_BUS_NO_RESULT, handle_cancel_call,
+                            SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_METHOD_WITH_ARGS("OpenStore", SD_BUS_NO_ARGS, SD_BUS_RESULT("s", name), qd_bus_store_handle_open,
                             SD_BUS_VTABLE_UNPRIVILEGED),
     SD_BUS_SIGNAL_WITH_ARGS("RowsChanged", SD_BUS_ARGS("t", generation, "a(oa(sbasasa(sav)))", subscriptions), 0),

@@ -309,6 +309,74 @@ test_threads(void)
     wait_for(&told, 1);
 }
 
+static guint
+count_descriptors(void)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GDir) dir = g_dir_open("/proc/self/fd", 0, &error);
+    guint n = 0;
+
+    g_assert_no_error(error);
+    while (g_dir_read_name(dir) != NULL)
+        n++;
+    return n;
+}
+
+/* In a main context of its own, which is not iterated afterwards. */
+static gpointer
+subscribe_once(gpointer connection)
+{
+    g_autoptr(GMainContext) context = g_main_context_new();
+
+    g_main_context_push_thread_default(context);
+    g_object_unref(subscribe(connection, "SELECT * FROM t"));
+    g_main_context_pop_thread_default(context);
+    return NULL;
+}
+
+/* A main context that has had a subscription leaves no descriptor. */
+static void
+test_descriptors(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    guint n_before;
+
+    (void) g_thread_join(g_thread_new("once", subscribe_once, connection));
+    n_before = count_descriptors();
+    for (guint i = 0; i < 50; i++)
+        (void) g_thread_join(g_thread_new("once", subscribe_once, connection));
+    g_assert_cmpuint(count_descriptors(), ==, n_before);
+}
+
+static gboolean is_over; /* atomic */
+
+static gpointer
+subscribe_on(gpointer connection)
+{
+    while (!g_atomic_int_get(&is_over))
+        (void) subscribe_once(connection);
+    return NULL;
+}
+
+/* A daemon that ends between Subscribe and what follows it is no error. */
+static void
+test_ending_daemon(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    GThread *threads[4];
+
+    for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+        threads[i] = g_thread_new("subscribe", subscribe_on, connection);
+    for (guint i = 0; i < 10; i++) {
+        g_usleep(100000);
+        private_bus_kill_daemon(bus, SIGTERM);
+        (void) client_query_number(connection, "SELECT 1"); /* another one runs */
+    }
+    g_atomic_int_set(&is_over, TRUE);
+    for (gsize i = 0; i < G_N_ELEMENTS(threads); i++)
+        (void) g_thread_join(threads[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -323,6 +391,8 @@ main(int argc, char **argv)
     g_test_add_func("/client/subscription/many", test_many);
     g_test_add_func("/client/subscription/notifier", test_notifier);
     g_test_add_func("/client/subscription/threads", test_threads);
+    g_test_add_func("/client/subscription/descriptors", test_descriptors);
+    g_test_add_func("/client/subscription/ending-daemon", test_ending_daemon);
     r = g_test_run();
     private_bus_free(bus);
     return r;

@@ -188,6 +188,46 @@ test_large_batch(void)
                     ==, 9000 * 8999 / 2);
 }
 
+/* A value that the daemon takes in no record is refused, and not a lost connection. The next call has another channel. */
+static void
+test_too_large_value(void)
+{
+    const gsize n_bytes = 70 * 1000 * 1000;
+    g_autoptr(QueryConnection) connection = client_open_with_table();
+    g_autofree char *text = g_malloc(n_bytes + 1);
+    g_autoptr(GVariant) parameters = NULL;
+    g_autoptr(GError) error = NULL;
+
+    memset(text, 'a', n_bytes);
+    text[n_bytes] = '\0';
+    parameters = g_variant_ref_sink(g_variant_new_parsed("{'1': <%s>}", text));
+    g_assert_cmpint(
+        query_connection_update(connection, QUERY_LANGUAGE_SQL, "INSERT INTO t VALUES(length(?))", parameters, NULL, &error), ==,
+        -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG);
+    g_assert_cmpint(client_query_number(connection, "SELECT count(*) FROM t"), ==, 0);
+}
+
+/* Refused where they are bound: the daemon would not say which. */
+static void
+test_bad_literals(void)
+{
+    g_autoptr(QueryConnection) connection = client_open();
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QueryStatement)
+        ask = query_connection_prepare(connection, QUERY_LANGUAGE_SPARQL, "SELECT ($v AS ?x) {}", NULL, &error);
+
+    g_assert_no_error(error);
+    g_assert_false(query_statement_bind_literal(ask, "v", "a", NULL, "", &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    g_assert_false(query_statement_bind_literal(ask, "v", "a\xff", NULL, "en", &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER);
+    g_clear_error(&error);
+    g_assert_true(query_statement_bind_literal(ask, "v", "a", NULL, "en", &error));
+    g_assert_no_error(error);
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -200,6 +240,8 @@ main(int argc, char *argv[])
     g_test_add_func("/updates/rows", test_rows);
     g_test_add_func("/updates/batch", test_batch);
     g_test_add_func("/updates/large-batch", test_large_batch);
+    g_test_add_func("/updates/bad-literals", test_bad_literals);
+    g_test_add_func("/updates/too-large-value", test_too_large_value);
     r = g_test_run();
     private_bus_free(bus);
     return r;
