@@ -526,10 +526,10 @@ gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult 
  * query_transaction_is_open:
  * @self: a transaction
  *
- * Whether it takes calls. The daemon may have ended it meanwhile, which the next call says. When a call has said that it was rolled
- * back, COMMIT and the other calls give that error again.
+ * Whether it takes calls, commit and rollback included. The daemon may have rolled it back meanwhile: each call says so until
+ * one of these two.
  *
- * Returns: %FALSE after its end, and when its channel was lost
+ * Returns: %FALSE after query_transaction_commit() or query_transaction_rollback(), and when its channel was lost
  */
 QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_is_open(QueryTransaction *self);

@@ -16,7 +16,6 @@ struct _QueryTransaction {
     QueryChannel *channel; /* (nullable): here, between two calls */
     QueryCursor *cursor;   /* (nullable): borrowed */
     gboolean is_busy;
-    gboolean is_ended; /* rolled back by the daemon, as an error has said; the channel is still its own */
     gint64 last_insert_rowid;
     guint64 generation;
 };

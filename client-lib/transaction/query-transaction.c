@@ -99,7 +99,7 @@ query_transaction_is_open(QueryTransaction *self)
 {
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), FALSE);
 
-    return !self->is_ended && (self->channel != NULL || self->is_busy || self->cursor != NULL);
+    return self->channel != NULL || self->is_busy || self->cursor != NULL;
 }
 
 gint64
@@ -162,27 +162,13 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
     return request;
 }
 
-/* The daemon keeps such a channel for COMMIT and ROLLBACK, and refuses all else by the same error. No code says it. */
-static gboolean
-says_rolled_back(const GError *failure)
-{
-    return failure != NULL && failure->domain == QUERY_ERROR &&
-           (g_str_has_prefix(failure->message, "transaction was rolled back, ") ||
-            g_str_has_prefix(failure->message, "the transaction was rolled back: "));
-}
-
-/* A request has ended. @failure: (nullable) */
+/* A request has ended, with or without success. */
 static void
-settle(QueryTransaction *self, QueryRequest *request, const GError *failure)
+settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
 {
     const QwEnd *end = query_request_get_end(request);
-    gboolean ok = failure == NULL;
 
     self->is_busy = FALSE;
-    if (!self->is_ended && says_rolled_back(failure)) {
-        self->is_ended = TRUE;
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_IS_OPEN]);
-    }
     switch (query_request_get_kind(request)) {
     case QUERY_REQUEST_ROWS:
         if (!ok)
@@ -217,13 +203,10 @@ settle(QueryTransaction *self, QueryRequest *request, const GError *failure)
 static gboolean
 run(QueryTransaction *self, QueryRequest *request, GCancellable *cancellable, GError **error)
 {
-    GError *failure = NULL;
-    gboolean ok = request != NULL && query_request_run(request, cancellable, &failure);
+    gboolean ok = request != NULL && query_request_run(request, cancellable, error);
 
     if (request != NULL)
-        settle(self, request, failure);
-    if (failure != NULL)
-        g_propagate_error(error, failure);
+        settle(self, request, ok);
     return ok;
 }
 
@@ -385,7 +368,7 @@ on_run(GObject *object, GAsyncResult *result, gpointer user_data)
     GError *error = NULL;
     gboolean ok = g_task_propagate_boolean(G_TASK(result), &error);
 
-    settle(self, request, error);
+    settle(self, request, ok);
     if (ok)
         return_result(self, task, request);
     else

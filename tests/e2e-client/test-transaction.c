@@ -3,7 +3,6 @@
  * Transactions of libquery-client with the real daemon.
  */
 #include <signal.h>
-#include <string.h>
 
 #include "client-lib/query-client.h"
 #include "tests/e2e-client/client-calls.h"
@@ -298,35 +297,6 @@ test_ended_by_the_daemon(void)
     g_assert_cmpint(count(connection), ==, 0);
 }
 
-/* By a statement's error, and by a deadline: it is over as soon as a call has said so. */
-static void
-test_rolled_back(void)
-{
-    const char *const texts[] = {
-        "INSERT OR ROLLBACK INTO t VALUES(1)",
-        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i FROM n",
-    };
-    g_autoptr(QueryConnection) connection = client_open_with_table();
-
-    query_connection_set_timeout_msec(connection, 200);
-    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
-        g_autoptr(QueryTransaction) transaction = begin(connection);
-        g_autoptr(GError) error = NULL;
-
-        g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
-        g_assert_cmpint(insert(transaction, 1, &error), ==, -1);
-        g_clear_error(&error);
-        g_assert_true(query_transaction_is_open(transaction)); /* the statement alone was undone */
-        g_assert_cmpint(query_transaction_update(transaction, QUERY_LANGUAGE_SQL, texts[i], NULL, NULL, &error), ==, -1);
-        g_assert_nonnull(strstr(error->message, "rolled back"));
-        g_assert_false(query_transaction_is_open(transaction));
-        g_clear_error(&error);
-        g_assert_false(query_transaction_commit(transaction, NULL, &error));
-        g_assert_nonnull(error);
-    }
-    g_assert_cmpint(count(connection), ==, 0);
-}
-
 static void
 test_async(void)
 {
@@ -443,7 +413,6 @@ main(int argc, char *argv[])
     g_test_add_func("/transaction/returning", test_returning);
     g_test_add_func("/transaction/statements", test_statements);
     g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
-    g_test_add_func("/transaction/rolled-back", test_rolled_back);
     g_test_add_func("/transaction/async", test_async);
     g_test_add_func("/transaction/async-savepoints", test_async_savepoints);
     g_test_add_func("/transaction/async-statements", test_async_statements);
