@@ -6,7 +6,6 @@
  * SQLite file may become a store.
  */
 #include "daemon/store/database.h"
-#include "daemon/base/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/base/disk.h"
 #include "daemon/base/error.h"
 #include "daemon/payload/payload.h"
 #include "daemon/recover/health.h"
