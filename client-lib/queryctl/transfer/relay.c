@@ -20,6 +20,7 @@ struct QctlRelay {
     int inner_fd; /* the thread's end; it closes it */
     bool output;
     GThread *thread; /* (nullable) */
+    gint is_done;    /* atomic: the thread needs nothing more */
     int r;           /* atomic; of reading input or of writing output: 0 or negative errno */
 };
 
@@ -60,6 +61,7 @@ copy(gpointer data)
         g_atomic_int_set(&self->r, r);
     if (!self->output && n == 0)
         (void) recv(self->inner_fd, buffer, 1, MSG_DONTWAIT);
+    g_atomic_int_set(&self->is_done, TRUE); /* before the daemon hears of the end */
     (void) close(self->inner_fd);
     return NULL;
 }
@@ -147,7 +149,7 @@ qctl_relay_free(QctlRelay *self)
         return NULL;
 
     /* A thread that waits for a terminal's input has no end but the process's. */
-    if (self->thread != NULL && !self->output)
+    if (self->thread != NULL && !self->output && !g_atomic_int_get(&self->is_done))
         return NULL;
     (void) qctl_relay_finish(self, NULL);
     g_free(self);
