@@ -479,31 +479,6 @@ is_small(QdGenerator *self, const QdAlgebra *node, const QdBefore *before)
            qd_estimate_rows(self, right) <= SMALL_ROWS;
 }
 
-/* Whether what @right shares with @left may be unbound on one side, so that no index finds its rows. Those of stored tables a range
- * of ids does. */
-static gboolean
-is_open(const QdGenerator *self, const QdRelation *left, const QdRelation *right)
-{
-    gboolean all_base = TRUE;
-    gboolean shares = FALSE;
-
-    if (self->outer != NULL || left->n_tables == 0 || right->n_tables == 0 || right->tables[0].is_search)
-        return FALSE;
-    for (guint i = 0; i < right->n_tables; i++)
-        all_base = all_base && (right->tables[i].is_base || right->tables[i].n_arms > 0);
-    for (guint i = 0; i < right->n_columns; i++) {
-        const QdColumn *b = &right->columns[i];
-        const QdColumn *a = qd_relation_find(left, b->variable);
-
-        if (a == NULL || (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable))
-            continue;
-        if (b->certain && (a->certain || all_base))
-            return FALSE;
-        shares = TRUE;
-    }
-    return shares;
-}
-
 QdRelation *
 qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdBefore *before,
                          const QdVariableSet *bound)
@@ -532,7 +507,7 @@ qd_generate_left_join_of(QdGenerator *self, QdRelation *left, const QdAlgebra *n
         return left_join_chain(self, left, right, node);
     known = qd_relation_add_bound(self, bound, left);
     right = qd_generator_generate(self, node->children[1], &known);
-    if (n_apart + self->splits.n_open_left_joins < APART_MAX && is_open(self, left, right))
+    if (n_apart + self->splits.n_open_left_joins < APART_MAX && self->outer == NULL && qd_relation_is_open(self, left, right))
         return left_join_open(self, left, right, node);
     if (!can_chain(right))
         right = qd_relation_seal(self, right, QD_SEAL_PLAIN);

@@ -347,6 +347,9 @@ QdRelation *qd_generate_union(QdGenerator *self, const QdAlgebra *node, const Qd
 /* Whether @left is to be joined with each arm of @node, which may be no UNION, and not with all of them; that join. */
 gboolean qd_union_joins_by_arm(const QdAlgebra *node, const QdRelation *left);
 QdRelation *qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node, const QdVariableSet *bound);
+/* Whether each variable that both have may be unbound on one side, so that no index finds the rows of @right. Those of stored
+ * tables a range of ids does. */
+gboolean qd_relation_is_open(const QdGenerator *self, const QdRelation *left, const QdRelation *right);
 /*
  * The join of both where a variable of both may be unbound, and no other finds the rows. "Equal or unbound" has no index. So it
  * is the UNION of equal ones and, apart, those that one side leaves unbound. NULL: nothing to split.

@@ -148,20 +148,14 @@ qd_generate_union_of(QdGenerator *self, QdRelation *left, const QdAlgebra *node,
 
 /* --- by what is bound ------------------------------------------------------------------------------------------------- */
 
-/*
- * The variable by which the join of both is to be split. None that is surely bound on both sides finds the rows, and no stored
- * table can look for a range of it. G_MAXUINT: there is none.
- */
-static guint
-find_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
+gboolean
+qd_relation_is_open(const QdGenerator *self, const QdRelation *left, const QdRelation *right)
 {
-    guint found = G_MAXUINT;
-    guint n_found = 0;
-    gboolean is_stored = left->n_tables == 1 && left->tables[0].is_base; /* it comes second, and is looked up (settle_sides()) */
     gboolean all_base = TRUE;
+    gboolean shares = FALSE;
 
-    if (right->tables[0].is_search) /* it names the left's row */
-        return G_MAXUINT;
+    if (left->n_tables == 0 || right->n_tables == 0 || right->tables[0].is_search) /* that names the left's row */
+        return FALSE;
     for (guint i = 0; i < right->n_tables; i++)
         all_base = all_base && (right->tables[i].is_base || right->tables[i].n_arms > 0);
     for (guint i = 0; i < right->n_columns; i++) {
@@ -170,9 +164,28 @@ find_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
 
         if (a == NULL || (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable))
             continue;
-        if (a->certain && b->certain)
-            return G_MAXUINT;
-        if (a->serial || b->serial || (all_base && b->certain) || (is_stored && a->certain && !b->interned))
+        if (b->certain && (a->certain || all_base))
+            return FALSE;
+        shares = TRUE;
+    }
+    return shares;
+}
+
+/* The variable by which the join of both, which is open, is to be split. G_MAXUINT: there is none. */
+static guint
+find_open(const QdGenerator *self, const QdRelation *left, const QdRelation *right)
+{
+    guint found = G_MAXUINT;
+    guint n_found = 0;
+    gboolean is_stored = left->n_tables == 1 && left->tables[0].is_base; /* it comes second, and is looked up (settle_sides()) */
+
+    for (guint i = 0; i < right->n_columns; i++) {
+        const QdColumn *b = &right->columns[i];
+        const QdColumn *a = qd_relation_find(left, b->variable);
+
+        if (a == NULL || (self->graph.kind == QD_NODE_VARIABLE && b->variable == self->graph.variable))
+            continue;
+        if (a->serial || b->serial || (is_stored && a->certain && !b->interned))
             return G_MAXUINT;
         n_found++;
         if (found == G_MAXUINT || b->certain)
@@ -234,7 +247,7 @@ leave_open(QdGenerator *self, const QdRelation *side, guint variable)
 QdRelation *
 qd_relation_join_open(QdGenerator *self, const QdRelation *left, const QdRelation *right)
 {
-    guint variable = left->n_tables > 0 && right->n_tables > 0 ? find_open(self, left, right) : G_MAXUINT;
+    guint variable = qd_relation_is_open(self, left, right) ? find_open(self, left, right) : G_MAXUINT;
     QdRelation *arms[3];
     guint n = 0;
 
