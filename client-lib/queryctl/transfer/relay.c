@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 struct QctlRelay {
-    int fd;       /* the caller's */
+    int fd;       /* the caller's; for input with a thread its copy, which the thread closes */
     int given_fd; /* what the daemon gets: @fd, or our end of the pipe or socket */
     int inner_fd; /* the thread's end; it closes it */
     bool output;
     GThread *thread; /* (nullable) */
-    gint is_done;    /* atomic: the thread needs nothing more */
+    gint n_users;    /* atomic: the owner and the thread */
     int r;           /* atomic; of reading input or of writing output: 0 or negative errno */
 };
 
@@ -37,6 +37,13 @@ write_all(const QctlRelay *self, int fd, const char *data, size_t n_bytes)
         n_bytes -= (size_t) MAX(n, 0);
     }
     return 0;
+}
+
+static void
+unref(QctlRelay *self)
+{
+    if (g_atomic_int_dec_and_test(&self->n_users))
+        g_free(self);
 }
 
 static gpointer
@@ -61,8 +68,10 @@ copy(gpointer data)
         g_atomic_int_set(&self->r, r);
     if (!self->output && n == 0)
         (void) recv(self->inner_fd, buffer, 1, MSG_DONTWAIT);
-    g_atomic_int_set(&self->is_done, TRUE); /* before the daemon hears of the end */
     (void) close(self->inner_fd);
+    if (!self->output)
+        (void) close(self->fd);
+    unref(self);
     return NULL;
 }
 
@@ -98,6 +107,7 @@ qctl_relay_new(int fd, bool output, GError **error)
 
     self->fd = self->given_fd = fd;
     self->output = output;
+    self->n_users = 1;
     if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
         return self;
 
@@ -109,6 +119,17 @@ qctl_relay_new(int fd, bool output, GError **error)
     }
     self->given_fd = fds[0];
     self->inner_fd = fds[1];
+    if (!output) { /* it may be read after the call has ended */
+        self->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (self->fd < 0) {
+            g_set_error(error, G_FILE_ERROR, (int) g_file_error_from_errno(errno), "cannot copy a descriptor: %s",
+                        g_strerror(errno));
+            (void) close(fds[0]);
+            (void) close(fds[1]);
+            return qctl_relay_free(self);
+        }
+    }
+    self->n_users++;
     self->thread = g_thread_new("relay", copy, self);
     return self;
 }
@@ -148,10 +169,12 @@ qctl_relay_free(QctlRelay *self)
     if (self == NULL)
         return NULL;
 
-    /* A thread that waits for a terminal's input has no end but the process's. */
-    if (self->thread != NULL && !self->output && !g_atomic_int_get(&self->is_done))
-        return NULL;
+    /* one that waits for a terminal's input is left alone: it may have no end but the process's */
+    if (self->thread != NULL && !self->output) {
+        (void) close(self->given_fd);
+        g_thread_unref(g_steal_pointer(&self->thread));
+    }
     (void) qctl_relay_finish(self, NULL);
-    g_free(self);
+    unref(self);
     return NULL;
 }
