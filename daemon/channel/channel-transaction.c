@@ -90,10 +90,23 @@ on_begun(QdWriteItem *item, QdWriterLinger *linger)
     qd_channel_push_answer(self->channel);
 }
 
+/* BEGIN and COMMIT have a deadline each. */
+static void
+set_times(QdChannelTransaction *self)
+{
+    const QdChannel *channel = self->channel;
+    const QdExecutionOptions *options = &channel->statement.execution;
+
+    self->item.times = (QdWriteTimes){
+        .waited_usec = qd_channel_get_spent_usec(channel),
+        .timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC, options->has_timeout,
+                                                    options->timeout_msec),
+    };
+}
+
 static QdChannelTransaction *
 transaction_new(QdChannel *channel)
 {
-    const QdExecutionOptions *options = &channel->statement.execution;
     QdChannelTransaction *self = g_new0(QdChannelTransaction, 1);
 
     self->channel = channel;
@@ -101,9 +114,7 @@ transaction_new(QdChannel *channel)
     self->n_revocations = qd_client_get_n_revocations(channel->client);
     self->item.client = channel->client;
     self->item.takes_role = TRUE;
-    self->item.times.waited_usec = qd_channel_get_spent_usec(channel);
-    self->item.times.timeout_msec = qd_context_get_timeout_msec(channel->context, QD_LIMIT_UPDATE_TIMEOUT_MSEC,
-                                                                options->has_timeout, options->timeout_msec);
+    set_times(self);
     self->item.cancelled = &channel->entry.cancelled;
     self->item.done = on_begun;
     self->item.data = self;
@@ -291,6 +302,7 @@ qd_channel_end_transaction(QdChannel *self)
         qd_channel_fail_request(self, error);
         return;
     }
+    set_times(transaction);
     if (transaction->state == OPEN && keep && !qd_client_check_kept(self->client, transaction->n_revocations, &error))
         give_role_back(transaction, FALSE, NULL);
     else if (transaction->state == OPEN)

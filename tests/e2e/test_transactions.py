@@ -287,6 +287,25 @@ def test_batch_in_a_transaction(bus):
         assert channel.fetch() == [(0,)]
 
 
+def test_commit_has_a_deadline_of_its_own(table):
+    """Not that of BEGIN. It takes tens of milliseconds, as a page is in the log twice (docs/decisions/one-operation.md)."""
+    rows = "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2500) SELECT randomblob(3500) FROM n"
+    table.update("CREATE TABLE u (a)")
+    table.update("INSERT INTO u VALUES (1)")
+    with table.prepare("UPDATE u SET a = a + 1", access="write", timeout_ms=1000 * SLOWER) as channel:
+        do(channel, "B")
+        begun = time.monotonic()
+        channel.fetch()
+        channel.prepare(rows, access="write", timeout_ms=1000 * SLOWER)
+        for _ in range(12):
+            channel.fetch()
+        wait_until(lambda: time.monotonic() > begun + 1.1 * SLOWER, "the deadline of BEGIN")
+        channel.prepare("UPDATE u SET a = a + 1", access="write", timeout_ms=1000 * SLOWER)
+        channel.fetch()
+        do(channel, "M")
+    assert table.query("SELECT (SELECT count(*) FROM t), a FROM u") == [(12 * 2500, 3)]
+
+
 # --- a client that goes away --------------------------------------------------------------------------------------------
 
 COUNTING = "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT {}) SELECT count(*) FROM n"

@@ -95,8 +95,7 @@ has_own_fd(LogFile *self)
 }
 
 /* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
- * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. No statement
- * runs while a group is committed. */
+ * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. */
 static int
 pace(LogFile *self, int n_bytes)
 {
