@@ -83,11 +83,23 @@ int
 qd_bus_append_text(sd_bus_message *message, const char *text)
 {
     g_autofree char *made = NULL;
+    char *space = NULL;
+    gsize n_bytes;
+    int r;
 
-    if (text != NULL && !qd_bus_is_text(text, strlen(text)))
-        made = qd_bus_make_text(text, strlen(text));
+    if (text == NULL)
+        text = "";
+    n_bytes = strlen(text);
+    if (!qd_bus_is_text(text, n_bytes)) {
+        text = made = qd_bus_make_text(text, n_bytes);
+        n_bytes = strlen(made);
+    }
 
-    return sd_bus_message_append_basic(message, 's', made != NULL ? made : text != NULL ? text : "");
+    /* sd_bus_message_append_basic() would look at each character once more: 2 ms for a text of 1 MB, in which all others wait */
+    r = sd_bus_message_append_string_space(message, n_bytes, &space);
+    if (r >= 0 && n_bytes > 0)
+        memcpy(space, text, n_bytes);
+    return r;
 }
 
 int

@@ -74,6 +74,20 @@ append_bytes(sd_bus_message *reply, const QwValue *value)
     return sd_bus_message_close_container(reply);
 }
 
+static int
+append_plain_text(sd_bus_message *reply, const char *text)
+{
+    int r;
+
+    r = sd_bus_message_open_container(reply, 'v', "s");
+    if (r >= 0)
+        r = qd_bus_append_text(reply, text);
+    if (r < 0)
+        return r;
+
+    return sd_bus_message_close_container(reply);
+}
+
 /* Terms are compared and shown, not stored back: what `s` cannot carry becomes U+FFFD. */
 static int
 append_term(sd_bus_message *reply, const QwValue *value, const char *datatype, const char *language)
@@ -111,7 +125,7 @@ qd_bus_append_value(sd_bus_message *reply, const QwValue *value)
     case QW_TYPE_TEXT:
         if (!qd_bus_is_text(value->data, value->n_bytes))
             return append_bytes(reply, value);
-        return sd_bus_message_append(reply, "v", "s", value->data);
+        return append_plain_text(reply, value->data);
     case QW_TYPE_BLOB:
         return append_bytes(reply, value);
     case QW_TYPE_IRI:
