@@ -83,8 +83,10 @@ poll_descriptor(QdCall *call, short events, GError **error)
 static gboolean
 wait_for(QdCall *call, short events, GError **error)
 {
+    uint64_t start = (uint64_t) g_get_monotonic_time();
     gboolean is_ready = poll_descriptor(call, events, error);
 
+    call->private->waited_usec += (uint64_t) g_get_monotonic_time() - start;
     if (call->private->on_wait != NULL)
         call->private->on_wait(call, FALSE);
     return is_ready;

@@ -37,6 +37,7 @@ struct QdCallPrivate {
     uint64_t begun_usec;      /* monotonic: since when its deadline passes; 0: it has not waited for a slot */
     gboolean is_told;         /* the interrupter's */
     gboolean is_waiting;      /* it has given its place back, see on_wait */
+    uint64_t waited_usec;     /* for the other side of its descriptor, which counts for no deadline */
     /* (nullable): a job that has waited for its descriptor for long (@waits), or goes on */
     void (*on_wait)(QdCall *call, gboolean waits);
     QdPayloadDraft *draft; /* (nullable) of a payload that is stored */

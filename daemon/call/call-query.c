@@ -151,6 +151,18 @@ fill_page(const QdCall *call, QdRun *run, uint8_t *buffer, uint8_t **ret_large, 
     return status;
 }
 
+/* A caller who waits for the result's text waits for its making, too: that counts, but for the time in which its reader takes
+ * nothing. */
+static gboolean
+give_page(QdCall *call, QdRun *run, const uint8_t *body, const QwPageWriter *page, QdPageFunc func, void *data, GError **error)
+{
+    uint64_t start = (uint64_t) g_get_monotonic_time() - call->private->waited_usec;
+    gboolean ok = func(call, body, page->used - QW_HEADER_SIZE, page->n_rows, page->n_columns, data, error);
+
+    qd_run_add_wait(run, (uint64_t) g_get_monotonic_time() - call->private->waited_usec - start);
+    return ok;
+}
+
 /* The page is on the stack: each free() of a block of this size makes glibc sort all small blocks of the thread's arena. */
 gboolean
 qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError **error)
@@ -166,7 +178,7 @@ qd_call_pull_pages(QdCall *call, QdRun *run, QdPageFunc func, void *data, GError
         call->private->deferred = status == QD_RUN_DEFERRED;
         if (status == QD_RUN_FAILED || status == QD_RUN_DEFERRED)
             return FALSE;
-        if (page.n_rows > 0 && !func(call, body, page.used - QW_HEADER_SIZE, page.n_rows, page.n_columns, data, error))
+        if (page.n_rows > 0 && !give_page(call, run, body, &page, func, data, error))
             return FALSE;
         __atomic_store_n(&call->progress.rows_done, qd_run_get_n_rows(run), __ATOMIC_RELAXED);
         if (status == QD_RUN_DONE)

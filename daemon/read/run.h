@@ -156,7 +156,7 @@ uint64_t qd_run_get_n_rows(const QdRun *self);
 uint64_t qd_run_get_n_bytes(const QdRun *self);
 uint64_t qd_run_get_generation(const QdRun *self);
 uint64_t qd_run_get_start_usec(const QdRun *self);
-/* The run has waited for a slot: that counts for its deadline. */
+/* The run has waited for a slot, or its rows were made into text: that counts for its deadline. */
 void qd_run_add_wait(QdRun *self, uint64_t usec);
 /* Time within fills, waiting for a slot, and from QdRunOptions.begun_usec to the run. */
 uint64_t qd_run_get_produced_usec(const QdRun *self);

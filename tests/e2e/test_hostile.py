@@ -77,6 +77,29 @@ def test_cancel_ends_it(store, text, writes):
         assert error.value.name == "Cancelled" and time.monotonic() - start < 3 * SLOWER
 
 
+def test_a_deadline_counts_the_making_of_text(store):
+    """SQLite gives these rows within the deadline. As JSON each has 180 kB, and all take some 4 s."""
+    store.update("CREATE TABLE w AS SELECT printf('%.*c', 30000, char(1)) AS x")
+    with open("/dev/null", "wb") as null, pytest.raises(BusError) as error:
+        store.export(f"{ENDLESS} SELECT x FROM n CROSS JOIN w LIMIT 40000", "json", null.fileno(), timeout_ms=int(1000 * SLOWER))
+    assert error.value.name == "Timeout"
+
+
+def test_a_deadline_does_not_count_a_slow_reader(store):
+    """What is exported waits in the daemon until the reader takes it, for longer than the deadline."""
+    reader, writer = os.pipe()
+    with open(reader, "rb") as output, concurrent.futures.ThreadPoolExecutor() as pool:
+        with open(writer, "wb") as pipe:
+            done = pool.submit(store.export, f"{ENDLESS} SELECT hex(zeroblob(500)) FROM n LIMIT 2000", "csv", pipe.fileno(),
+                               timeout_ms=int(1000 * SLOWER))
+            wait_until(lambda: struct.unpack("i", fcntl.ioctl(reader, termios.FIONREAD, b"0000"))[0] > 32768, "the pipe is full")
+            start = time.monotonic()
+            wait_until(lambda: time.monotonic() - start > 1.5 * SLOWER, "the deadline has passed")
+        assert not done.done()
+        n_bytes = len(output.read())
+        assert done.result()[0] == 2000 and n_bytes > 2000 * 1000
+
+
 def end_all(channels):
     """The names of the errors, and when the last one came."""
     names = []
