@@ -45,6 +45,13 @@ def check_rows(connection):
         equal([tuple(row) for row in cursor], [(42,)])
 
 
+def lose_transaction(connection):
+    """The daemon has ended it, and the block goes on."""
+    with connection.begin() as transaction:
+        fails(GLib.Error, transaction.update, SQL, "INSERT OR ROLLBACK INTO o(id) SELECT id FROM o")
+        equal(transaction.is_open(), False)
+
+
 def check_transactions(connection):
     with connection.begin() as transaction:
         transaction.update(SQL, "INSERT INTO o(name) VALUES(?)", ["three"])
@@ -58,6 +65,7 @@ def check_transactions(connection):
     with connection.begin() as transaction:
         transaction.update(SQL, "DELETE FROM o")
         transaction.rollback()
+    fails(GLib.Error, lose_transaction, connection)
     with connection.create_batch() as batch:
         batch.add(SQL, "INSERT INTO o(name) VALUES(?)", ["four"])
         batch.add(SQL, "UPDATE o SET name = upper(name)")
