@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  * @language: the language of @text
  * @text: one statement that reads
  * @parameters: (nullable): a{sv}, a floating one is consumed. Keys: a decimal index from 1, a full name with its sigil, or a
- *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". An RDF term is (sss):
- *   lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
+ *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". b is 1 or 0 in SQL,
+ *   xsd:boolean in SPARQL. An RDF term is (sss): lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *

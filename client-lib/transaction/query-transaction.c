@@ -154,7 +154,7 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
                GVariant *parameters, GError **error)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
-    g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, error);
+    g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, language == QUERY_LANGUAGE_SPARQL, error);
     g_autoptr(QueryCommand) command = NULL;
     QueryRequest *request;
 
