@@ -157,7 +157,9 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  * @self: a connection
  * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
  *
- * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
+ * Sets the deadline of the statements that follow on this connection: of queries, updates, batches and transactions, and of
+ * query_connection_explain() and query_connection_analyze(). Jobs, payloads and query_connection_set_full_text() have none, and
+ * query_connection_export() has an option of its own. Time in which the daemon waits for a slow reader does not count.
  * The way to the daemon by D-Bus does: the deadline passes since the application called.
  */
 QUERY_AVAILABLE_IN_0_1
