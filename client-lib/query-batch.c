@@ -163,7 +163,8 @@ values_init(Values *self, const BatchStatement *statement, guint number, GError 
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_SYNTAX, "the text of statement %u is not valid UTF-8", number);
         return FALSE;
     }
-    self->parameters = query_parameters_new_from_variant(statement->parameters, error);
+    self->parameters = query_parameters_new_from_variant(statement->parameters, statement->language == QUERY_LANGUAGE_SPARQL,
+                                                         error);
     if (self->parameters != NULL)
         self->row = query_parameters_encode_given(self->parameters, error);
     if (self->row == NULL)

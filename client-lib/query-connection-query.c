@@ -35,7 +35,7 @@ create_request(QueryConnection *self, QueryRequestKind kind, QueryLanguage langu
     command = query_connection_create_command(self, language, text, kind == QUERY_REQUEST_UPDATE, error);
     if (command == NULL)
         return NULL;
-    values = query_parameters_new_from_variant(owned, error);
+    values = query_parameters_new_from_variant(owned, language == QUERY_LANGUAGE_SPARQL, error);
     if (values == NULL)
         return NULL;
 

@@ -186,7 +186,8 @@ make_options(void)
     /**
      * QueryConnection:timeout-msec: (getter get_timeout_msec) (setter set_timeout_msec)
      *
-     * Deadline of the calls that follow, in milliseconds. 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none.
+     * Deadline of the statements that follow, in milliseconds: see query_connection_set_timeout_msec(). 0 is the daemon's default,
+     * %QUERY_TIMEOUT_NONE is none.
      */
     properties[PROP_TIMEOUT_MSEC] = g_param_spec_uint("timeout-msec", NULL, NULL, 0, G_MAXUINT, 0, settable);
     /**

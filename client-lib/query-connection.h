@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  * @language: the language of @text
  * @text: one statement that reads
  * @parameters: (nullable): a{sv}, a floating one is consumed. Keys: a decimal index from 1, a full name with its sigil, or a
- *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". An RDF term is (sss):
- *   lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
+ *   bare name that matches exactly one. Values: b y n q i u x t d s ay; NULL is the signature value "". b is 1 or 0 in SQL,
+ *   xsd:boolean in SPARQL. An RDF term is (sss): lexical form, datatype IRI ("@id": an IRI, "@bnode": a blank node), language tag
  * @cancellable: (nullable): a #GCancellable
  * @error: (nullable): location for an error
  *
@@ -157,7 +157,9 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  * @self: a connection
  * @timeout_msec: milliseconds; 0 is the daemon's default, %QUERY_TIMEOUT_NONE is none
  *
- * Sets the deadline of the calls that follow on this connection. Time in which the daemon waits for a slow reader does not count.
+ * Sets the deadline of the statements that follow on this connection: of queries, updates, batches and transactions, and of
+ * query_connection_explain() and query_connection_analyze(). Jobs, payloads and query_connection_set_full_text() have none, and
+ * query_connection_export() has an option of its own. Time in which the daemon waits for a slow reader does not count.
  * The way to the daemon by D-Bus does: the deadline passes since the application called.
  */
 QUERY_AVAILABLE_IN_0_1

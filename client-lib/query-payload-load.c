@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-folders.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-payload-private.h"
@@ -300,6 +301,7 @@ int
 query_payload_open_folder(QueryConnection *self, char **ret_path)
 {
     QueryDirect *direct = query_connection_get_direct(self);
+    g_autofree char *data = query_folders_get_data();
     const char *file = direct != NULL ? query_direct_get_path(direct) : NULL;
     const char *store = direct == NULL ? query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE) : "";
 
@@ -311,9 +313,9 @@ query_payload_open_folder(QueryConnection *self, char **ret_path)
 
         *ret_path = g_build_filename(directory, "payload", NULL);
     } else if (store[0] == '.') {
-        *ret_path = g_build_filename(g_get_user_data_dir(), "queryd", "stores", store + 1, "payload", NULL);
+        *ret_path = g_build_filename(data, "queryd", "stores", store + 1, "payload", NULL);
     } else {
-        *ret_path = g_build_filename(g_get_user_data_dir(), "queryd", "payload", NULL);
+        *ret_path = g_build_filename(data, "queryd", "payload", NULL);
     }
     return open(*ret_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }

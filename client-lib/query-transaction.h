@@ -526,10 +526,13 @@ gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult 
  * query_transaction_is_open:
  * @self: a transaction
  *
- * Whether it takes calls, commit and rollback included. The daemon may have rolled it back meanwhile: each call says so until
- * one of these two.
+ * Whether it is open as far as its calls have shown. The daemon may have rolled it back since the last call, for example because
+ * it was idle: the next call fails and says so. After such an error, or when the channel was lost, it is not open, and every call
+ * fails. query_transaction_rollback() still succeeds after such an error. An older daemon does not report it: there it is open
+ * until query_transaction_commit() or query_transaction_rollback().
  *
- * Returns: %FALSE after query_transaction_commit() or query_transaction_rollback(), and when its channel was lost
+ * Returns: %FALSE after query_transaction_commit() or query_transaction_rollback(), after an error that has ended it, and when its
+ *     channel was lost
  */
 QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_is_open(QueryTransaction *self);

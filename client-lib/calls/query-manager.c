@@ -3,8 +3,8 @@
  * Calls of the D-Bus interfaces that answer by value: explain, export, properties and the Manager.
  *
  * Place: methods of QueryConnection that need no channel. Each is one call.
- * They have no time-out of their own: the daemon's limits end them, or the caller's GCancellable. Then they have ended in the
- * daemon, too, before they return.
+ * Explain has the deadline of the connection. The others have none of their own: the daemon's limits end them, or the caller's
+ * GCancellable. Then they have ended in the daemon, too, before they return.
  */
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
@@ -49,21 +49,37 @@ new_vardict(void)
     return g_variant_new("a{sv}", NULL);
 }
 
+/* As a statement of the connection would have them. */
+static GVariant *
+make_explain_options(const QueryCommand *command, gboolean is_run)
+{
+    GVariantDict options = G_VARIANT_DICT_INIT(NULL);
+
+    if (is_run)
+        g_variant_dict_insert(&options, "analyze", "b", TRUE);
+    if (command->timeout_msec >= 0)
+        g_variant_dict_insert(&options, "timeout_ms", "u", (guint32) command->timeout_msec);
+    if (command->base != NULL)
+        g_variant_dict_insert(&options, "base", "s", command->base);
+    if (command->dataset != NULL)
+        g_variant_dict_insert(&options, "dataset", "s", command->dataset);
+    return g_variant_dict_end(&options);
+}
+
 static gboolean
 explain(QueryConnection *self, QueryLanguage language, const char *text, gboolean is_run, char **sql, char **plan,
         GCancellable *cancellable, GError **error)
 {
-    GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
+    g_autoptr(QueryCommand) command = NULL;
     g_autofree char *reply_sql = NULL;
     g_autofree char *reply_plan = NULL;
     g_autoptr(GVariant) reply = NULL;
 
-    if (!query_connection_check_text(text, error))
+    command = query_connection_create_command(self, language, text, FALSE, error);
+    if (command == NULL)
         return FALSE;
-    if (is_run)
-        g_variant_builder_add(&options, "{sv}", "analyze", g_variant_new_boolean(TRUE));
     reply = call(self, QUERY_BUS_INTERFACE, "Explain",
-                 g_variant_new("(ss@a{sv})", query_language_get_name(language), text, g_variant_builder_end(&options)), "(ss)",
+                 g_variant_new("(ss@a{sv})", command->language, text, make_explain_options(command, is_run)), "(ss)",
                  QUERY_BUS_END_CALL, cancellable, error);
     if (reply == NULL)
         return FALSE;

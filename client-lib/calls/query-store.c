@@ -17,6 +17,7 @@
 #include "client-lib/calls/query-call.h"
 #include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-folders.h"
 #include "client-lib/core/query-store-name.h"
 
 #define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."
@@ -53,7 +54,9 @@ check_name(const char *name, GError **error)
 static char *
 get_services_folder(void)
 {
-    return g_build_filename(g_get_user_data_dir(), "dbus-1", "services", NULL);
+    g_autofree char *data = query_folders_get_data();
+
+    return g_build_filename(data, "dbus-1", "services", NULL);
 }
 
 static char *
@@ -68,9 +71,11 @@ get_service_path(const char *name)
 char *
 query_store_get_folder(const char *name)
 {
+    g_autofree char *data = query_folders_get_data();
+
     if (name == NULL || g_str_equal(name, "default"))
-        return g_build_filename(g_get_user_data_dir(), "queryd", NULL);
-    return g_build_filename(g_get_user_data_dir(), "queryd", "stores", name, NULL);
+        return g_build_filename(data, "queryd", NULL);
+    return g_build_filename(data, "queryd", "stores", name, NULL);
 }
 
 /* The bus ---------------------------------------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /*
  * The state of a channel.
  *
- * Place: private to query-channel.c and query-channel-wait.c.
+ * Place: private to query-channel.c, query-channel-end.c and query-channel-wait.c.
  */
 #pragma once
 
@@ -18,8 +18,9 @@ struct QueryChannel {
     guint32 last_serial;
     GBytes *key;
     QuerySchema *schema;
-    gboolean is_wanted; /* `key`, by a statement object */
-    gboolean was_ended; /* the last error was a deadline or a CANCEL */
+    gboolean is_wanted;             /* `key`, by a statement object */
+    gboolean was_ended;             /* the last error was a deadline or a CANCEL */
+    gboolean transaction_has_ended; /* the last record was an error that says so */
 
     GQueue outgoing; /* of Outgoing */
     GByteArray *out; /* encoded, not yet sent from out_sent on */
@@ -41,6 +42,9 @@ struct QueryChannel {
     QueryWhole *whole; /* (nullable): the same */
     guint32 whole_serial;
 };
+
+/* query-channel-end.c: a record of the daemon, which may end an answer */
+void query_channel_note_end(QueryChannel *self, const QueryRecord *record);
 
 /* query-channel-wait.c: bytes have come; whether waiting awake for them has paid */
 void query_channel_note_awake(QueryChannel *self);

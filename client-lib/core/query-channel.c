@@ -440,15 +440,6 @@ take_page_of_whole(QueryChannel *self, QueryRecord *ret_record, GError **error)
     return QUERY_IO_DONE;
 }
 
-static void
-note_end(QueryChannel *self, const QueryRecord *record)
-{
-    QwErrorBody body;
-
-    self->was_ended = record->kind == QW_KIND_ERROR && qw_error_decode(record->body, record->n_bytes, &body) == 0 &&
-                      (body.code == QW_ERROR_TIMEOUT || body.code == QW_ERROR_CANCELLED);
-}
-
 static QueryIo
 receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GError **error)
 {
@@ -484,7 +475,7 @@ receive_record(QueryChannel *self, gboolean exactly, QueryRecord *ret_record, GE
                 g_clear_pointer(&self->whole, query_whole_unref);
             }
             *ret_record = (QueryRecord){ (QwKind) header.kind, header.count, header.serial, body, header.size - QW_HEADER_SIZE };
-            note_end(self, ret_record);
+            query_channel_note_end(self, ret_record);
             return QUERY_IO_DONE;
         }
 
@@ -580,12 +571,6 @@ gboolean
 query_channel_is_idle(const QueryChannel *self)
 {
     return self->start == self->end && !self->chunks.active && self->outgoing.length == 0 && self->out->len == 0;
-}
-
-gboolean
-query_channel_was_ended(const QueryChannel *self)
-{
-    return self->was_ended;
 }
 
 gboolean

@@ -166,5 +166,8 @@ gboolean query_channel_is_idle(const QueryChannel *self);
 /* A deadline or a CANCEL has ended its last request. The daemon's thread may not have come back from it: a later request waits. */
 gboolean query_channel_was_ended(const QueryChannel *self);
 
+/* The last answer was an error, which has ended the channel's transaction. A daemon of before does not say so. */
+gboolean query_channel_has_ended_transaction(const QueryChannel *self);
+
 /* Is it idle? And asks the socket: FALSE when the daemon hung up or sent something unasked; no request can use the channel then. */
 gboolean query_channel_is_quiet(QueryChannel *self);

@@ -12,6 +12,8 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/wire/wire-page-writer.h"
 
+#define XSD_BOOLEAN "http://www.w3.org/2001/XMLSchema#boolean"
+
 /* What a value takes at most beyond its bytes: slot, alignment, length, two NULs. */
 #define VALUE_OVERHEAD_BYTES 32u
 
@@ -140,15 +142,26 @@ value_from_uint64(guint64 number, const char *key, QwValue *ret_value, GError **
     return TRUE;
 }
 
+/* SQL has none: 1 and 0. */
+static void
+value_from_boolean(gboolean is_true, gboolean is_sparql, QwValue *ret_value)
+{
+    const char *text = is_true ? "true" : "false";
+
+    *ret_value = (QwValue){ .type = QW_TYPE_INTEGER, .integer = is_true ? 1 : 0 };
+    if (!is_sparql)
+        return;
+    value_set_string(ret_value, QW_TYPE_LITERAL_TYPED, text, strlen(text));
+    ret_value->tag = XSD_BOOLEAN;
+    ret_value->n_tag_bytes = (uint32_t) strlen(XSD_BOOLEAN);
+}
+
 static gboolean
 value_from_scalar(GVariant *variant, const char *key, QwValue *ret_value, GError **error)
 {
     QwValue value = { .type = QW_TYPE_INTEGER };
 
     switch (g_variant_classify(variant)) {
-    case G_VARIANT_CLASS_BOOLEAN:
-        value.integer = g_variant_get_boolean(variant) ? 1 : 0;
-        break;
     case G_VARIANT_CLASS_BYTE:
         value.integer = g_variant_get_byte(variant);
         break;
@@ -183,7 +196,7 @@ value_from_scalar(GVariant *variant, const char *key, QwValue *ret_value, GError
 }
 
 static gboolean
-value_from_variant(GVariant *variant, const char *key, QwValue *ret_value, GError **error)
+value_from_variant(GVariant *variant, gboolean is_sparql, const char *key, QwValue *ret_value, GError **error)
 {
     const char *string;
     gsize n_bytes;
@@ -204,12 +217,16 @@ value_from_variant(GVariant *variant, const char *key, QwValue *ret_value, GErro
         *ret_value = (QwValue){ .type = QW_TYPE_NULL };
         return TRUE;
     }
+    if (g_variant_is_of_type(variant, G_VARIANT_TYPE_BOOLEAN)) {
+        value_from_boolean(g_variant_get_boolean(variant), is_sparql, ret_value);
+        return TRUE;
+    }
 
     return value_from_scalar(variant, key, ret_value, error);
 }
 
 QueryParameters *
-query_parameters_new_from_variant(GVariant *dictionary, GError **error)
+query_parameters_new_from_variant(GVariant *dictionary, gboolean is_sparql, GError **error)
 {
     g_autoptr(QueryParameters) self = query_parameters_new();
     GVariantIter iter;
@@ -229,7 +246,7 @@ query_parameters_new_from_variant(GVariant *dictionary, GError **error)
         g_autoptr(GVariant) owned = child;
         Entry entry = { .is_set = TRUE };
 
-        if (!value_from_variant(owned, key, &entry.value, error))
+        if (!value_from_variant(owned, is_sparql, key, &entry.value, error))
             return NULL;
         entry.key = g_strdup(key);
         entry.owner = g_steal_pointer(&owned);
@@ -272,7 +289,8 @@ query_parameters_set_variant(QueryParameters *self, const QuerySchema *schema, G
         QwValue value;
         guint index;
 
-        if (!query_schema_find_parameter(schema, key, &index, error) || !value_from_variant(owned, key, &value, error))
+        if (!query_schema_find_parameter(schema, key, &index, error) ||
+            !value_from_variant(owned, schema->is_sparql, key, &value, error))
             return FALSE;
         query_parameters_set(self, index, &value, g_steal_pointer(&owned), (GDestroyNotify) g_variant_unref);
     }

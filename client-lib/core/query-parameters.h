@@ -21,13 +21,14 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryParameters, query_parameters_free)
 /**
  * query_parameters_new_from_variant:
  * @dictionary: (nullable): a{sv}; its values are referenced
+ * @is_sparql: of their statement: a boolean is xsd:boolean
  * @error: (nullable): location for an error
  *
  * Errors: BAD_PARAMETER for a type that the interface does not know.
  *
  * Returns: (transfer full) (nullable): the values by key
  */
-QueryParameters *query_parameters_new_from_variant(GVariant *dictionary, GError **error);
+QueryParameters *query_parameters_new_from_variant(GVariant *dictionary, gboolean is_sparql, GError **error);
 
 /**
  * query_parameters_set:

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-folders.h"
 #include "client-lib/core/query-mutex.h"
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
@@ -170,10 +171,11 @@ QueryDirect *
 direct_open(const char *path, GVariant *options, GError **error)
 {
     g_autoptr(QueryDirect) self = g_new0(QueryDirect, 1);
+    g_autofree char *data = query_folders_get_data();
 
     self->head.table = &query_direct_table;
     self->ref_count = 1;
-    self->path = path != NULL ? g_strdup(path) : g_build_filename(g_get_user_data_dir(), "queryd", "queryd.db", NULL);
+    self->path = path != NULL ? g_strdup(path) : g_build_filename(data, "queryd", "queryd.db", NULL);
     qd_limits_init(&self->limits);
     self->client = qd_client_new("direct");
     self->snapshots = direct_snapshots_new();

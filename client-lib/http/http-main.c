@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "client-lib/http/http-server.h"
+#include "client-lib/wire/wire-environment.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -202,6 +203,7 @@ main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
 
     (void) setlocale(LC_ALL, "");
+    qw_environment_forget_relative_folders();
     (void) signal(SIGPIPE, SIG_IGN);
     if (!parse(&arguments, &argc, &argv, &error))
         return fail(EXIT_USAGE, error);

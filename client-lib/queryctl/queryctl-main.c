@@ -13,6 +13,7 @@
 
 #include "client-lib/queryctl/complete.h"
 #include "client-lib/queryctl/verbs.h"
+#include "client-lib/wire/wire-environment.h"
 
 /*
  * A standard stream that is closed stays an error to use. Else the next descriptor that is opened gets its number, and GLib's
@@ -54,6 +55,7 @@ main(int argc, char **argv)
     g_autoptr(QctlSession) session = NULL;
 
     fill_streams();
+    qw_environment_forget_relative_folders();
     (void) setlocale(LC_ALL, "");
     if (argc > 1 && g_str_equal(argv[1], "--complete"))
         return finish_output(qctl_complete(argc - 2, (const char *const *) argv + 2), 0);

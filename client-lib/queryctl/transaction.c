@@ -108,12 +108,16 @@ qctl_transaction_set_savepoint(QctlSession *session, const char *statement, GErr
 void
 qctl_transaction_check(QctlSession *session, const GError *error)
 {
-    if (qctl_session_get_transaction(session) == NULL)
+    QueryTransaction *transaction = qctl_session_get_transaction(session);
+
+    if (transaction == NULL)
         return;
-    if (!qctl_session_is_interrupted(session) && !g_error_matches(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED) &&
+    if (query_transaction_is_open(transaction) && !qctl_session_is_interrupted(session) &&
+        !g_error_matches(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED) &&
         !g_error_matches(error, QUERY_ERROR, QUERY_ERROR_CLOSED) && !g_error_matches(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL))
         return;
 
+    forget_deferring(session);
     qctl_session_take_transaction(session, NULL);
     (void) fputs("queryctl: the transaction was rolled back\n", stderr);
 }

@@ -31,7 +31,8 @@ void qctl_transaction_keep_setting(QctlSession *session, const char *statement);
 bool qctl_transaction_begin(QctlSession *session, GError **error);
 bool qctl_transaction_commit(QctlSession *session, GError **error);
 
-/* qctl_transaction_check: after @error of a statement: one that ended its transaction by losing the channel closes it here, too. */
+/* qctl_transaction_check: after @error of a statement: one that has ended its transaction, or has lost the channel, closes it here,
+ * too. */
 void qctl_transaction_check(QctlSession *session, const GError *error);
 
 /**

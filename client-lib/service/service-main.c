@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "client-lib/service/service-request.h"
+#include "client-lib/wire/wire-environment.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -216,6 +217,7 @@ main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
 
     (void) setlocale(LC_ALL, "");
+    qw_environment_forget_relative_folders();
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error) || argc > 1) {
         (void) fprintf(stderr, "queryd-service: %s\n", error != NULL ? error->message : "it takes no arguments but options");

@@ -62,7 +62,7 @@ query_transaction_class_init(QueryTransactionClass *klass)
     /**
      * QueryTransaction:is-open:
      *
-     * Whether the transaction takes calls: it was neither committed nor rolled back, and its channel is there.
+     * Whether the transaction is open, see query_transaction_is_open().
      */
     properties[PROP_IS_OPEN] = g_param_spec_boolean("is-open", NULL, NULL, FALSE, flags);
     /**
@@ -79,6 +79,16 @@ query_transaction_init(QueryTransaction *self)
 {
 }
 
+/* A call has failed, and the channel is back if it was not lost. */
+static void
+follow_failure(QueryTransaction *self)
+{
+    if (self->is_over || (self->channel != NULL && !query_channel_has_ended_transaction(self->channel)))
+        return;
+    self->is_over = TRUE;
+    g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_IS_OPEN]);
+}
+
 /* @channel: (nullable): NULL: it was closed, and with it the transaction */
 static void
 take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
@@ -91,6 +101,8 @@ take_back(GObject *object, QueryCursor *cursor, QueryChannel *channel)
         self->cursor = NULL;
     if (channel != NULL)
         self->channel = channel;
+    if (cursor->state != QUERY_CURSOR_ENDED)
+        follow_failure(self);
 }
 
 /* Borrowed by a call or a cursor, the channel is there as well. */
@@ -99,7 +111,7 @@ query_transaction_is_open(QueryTransaction *self)
 {
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), FALSE);
 
-    return self->channel != NULL || self->is_busy || self->cursor != NULL;
+    return !self->is_over && (self->channel != NULL || self->is_busy || self->cursor != NULL);
 }
 
 gint64
@@ -142,7 +154,7 @@ create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, Q
                GVariant *parameters, GError **error)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
-    g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, error);
+    g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, language == QUERY_LANGUAGE_SPARQL, error);
     g_autoptr(QueryCommand) command = NULL;
     QueryRequest *request;
 
@@ -191,13 +203,16 @@ settle(QueryTransaction *self, QueryRequest *request, gboolean ok)
         if (ok)
             self->generation = end->generation;
         g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_GENERATION]);
-        g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_IS_OPEN]);
-        break;
+        if (!self->is_over)
+            g_object_notify_by_pspec(G_OBJECT(self), properties[PROP_IS_OPEN]);
+        return;
     }
     case QUERY_REQUEST_BATCH:
     case QUERY_REQUEST_BEGIN:
         g_assert_not_reached();
     }
+    if (!ok)
+        follow_failure(self);
 }
 
 static gboolean

@@ -71,6 +71,10 @@ typedef struct QwErrorBody {
     QwBodyReader details; /* decoded: qw_error_next_detail() */
 } QwErrorBody;
 
+/* The detail of an error that has ended the transaction of its channel, and of those after it. */
+#define QW_DETAIL_TRANSACTION "transaction"
+#define QW_TRANSACTION_ENDED "ended"
+
 /* Without details: the number of them and each one's two strings, key and value, may follow by qw_body_put_…(). */
 void qw_error_put(QwBodyWriter *self, const QwErrorBody *error);
 int qw_error_decode(const uint8_t *body, size_t n_bytes, QwErrorBody *ret_error);

@@ -39,7 +39,7 @@ read_statement(sd_bus_message *message, gboolean with_parameters, QdCall *call, 
         return FALSE;
 
     if (with_parameters) {
-        parameters = qd_bus_read_parameters(message, error);
+        parameters = qd_bus_read_parameters(message, language, error);
         if (parameters == NULL)
             return FALSE;
     }

@@ -55,13 +55,14 @@ gboolean qd_bus_read_statements(sd_bus_message *message, QdCall *call, const QdL
 /**
  * qd_bus_read_parameters:
  * @message: (transfer none): positioned at an a{sv}
+ * @language: of their statement: a boolean is xsd:boolean in SPARQL
  * @error: (nullable): location for an error
  *
  * Errors: BAD_PARAMETER. Thread: main.
  *
  * Returns: (transfer full): the parameters; NULL on failure
  */
-QdParameters *qd_bus_read_parameters(sd_bus_message *message, GError **error);
+QdParameters *qd_bus_read_parameters(sd_bus_message *message, QdLanguage language, GError **error);
 
 /**
  * qd_bus_read_options:

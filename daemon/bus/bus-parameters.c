@@ -15,7 +15,6 @@ read_integer(sd_bus_message *message, char type, int64_t *ret_integer)
 {
     union {
         uint8_t y;
-        int b;
         int16_t n;
         uint16_t q;
         int32_t i;
@@ -29,9 +28,6 @@ read_integer(sd_bus_message *message, char type, int64_t *ret_integer)
     switch (type) {
     case 'y':
         *ret_integer = value.y;
-        break;
-    case 'b':
-        *ret_integer = value.b;
         break;
     case 'n':
         *ret_integer = value.n;
@@ -140,6 +136,22 @@ read_text(sd_bus_message *message, QwValue *ret_value)
     return TRUE;
 }
 
+/* SQL has none: 1 and 0. */
+static gboolean
+read_boolean(sd_bus_message *message, QdLanguage language, QwValue *ret_value)
+{
+    int is_true;
+
+    if (sd_bus_message_read_basic(message, 'b', &is_true) <= 0)
+        return FALSE;
+
+    if (language == QD_LANGUAGE_SPARQL)
+        qd_parameters_set_boolean(ret_value, is_true);
+    else
+        *ret_value = (QwValue){ .type = QW_TYPE_INTEGER, .integer = is_true };
+    return TRUE;
+}
+
 static gboolean
 read_number(sd_bus_message *message, char type, QwValue *ret_value)
 {
@@ -158,7 +170,7 @@ is_known_type(const char *type)
 
 /* The views in @ret_value live as long as the message. */
 static gboolean
-read_value(sd_bus_message *message, const char *key, const char *type, QwValue *ret_value, GError **error)
+read_value(sd_bus_message *message, QdLanguage language, const char *key, const char *type, QwValue *ret_value, GError **error)
 {
     g_autoptr(GError) local_error = NULL;
     gboolean ok;
@@ -174,6 +186,8 @@ read_value(sd_bus_message *message, const char *key, const char *type, QwValue *
         ok = read_unsigned(message, key, ret_value, &local_error);
     else if (g_str_equal(type, "g"))
         ok = read_null(message, key, ret_value, &local_error);
+    else if (g_str_equal(type, "b"))
+        ok = read_boolean(message, language, ret_value);
     else if (g_str_equal(type, "ay"))
         ok = read_bytes(message, ret_value);
     else if (g_str_equal(type, "(sss)"))
@@ -193,7 +207,7 @@ read_value(sd_bus_message *message, const char *key, const char *type, QwValue *
 }
 
 static gboolean
-read_entry(sd_bus_message *message, QdParameters *parameters, GHashTable *keys, GError **error)
+read_entry(sd_bus_message *message, QdLanguage language, QdParameters *parameters, GHashTable *keys, GError **error)
 {
     const char *key;
     const char *type;
@@ -209,7 +223,7 @@ read_entry(sd_bus_message *message, QdParameters *parameters, GHashTable *keys, 
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "parameter '%s': malformed value", key);
         return FALSE;
     }
-    if (!read_value(message, key, type, &value, error))
+    if (!read_value(message, language, key, type, &value, error))
         return FALSE;
 
     qd_parameters_add(parameters, key, &value);
@@ -225,7 +239,7 @@ unref_message(void *message)
 
 /* A value may have 64 MiB: it stays where it came, since the message is kept for the answer. */
 QdParameters *
-qd_bus_read_parameters(sd_bus_message *message, GError **error)
+qd_bus_read_parameters(sd_bus_message *message, QdLanguage language, GError **error)
 {
     g_autoptr(QdParameters) parameters = qd_parameters_new_views(sd_bus_message_ref(message), unref_message);
     g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
@@ -233,7 +247,7 @@ qd_bus_read_parameters(sd_bus_message *message, GError **error)
 
     r = sd_bus_message_enter_container(message, 'a', "{sv}");
     while (r >= 0 && (r = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
-        if (!read_entry(message, parameters, keys, error))
+        if (!read_entry(message, language, parameters, keys, error))
             return NULL;
         r = sd_bus_message_exit_container(message);
     }

@@ -76,7 +76,7 @@ read_basic(sd_bus_message *message, char type, QwValue *ret_value)
     else if (type == 'd')
         *ret_value = (QwValue){ .type = QW_TYPE_FLOAT, .real = value.real };
     else if (type == 'b')
-        qd_tracker_set_boolean(ret_value, value.is_true);
+        qd_parameters_set_boolean(ret_value, value.is_true);
     else
         *ret_value = (QwValue){ .type = QW_TYPE_INTEGER, .integer = type == 'x' ? value.integer : value.small };
     return TRUE;

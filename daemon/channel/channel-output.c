@@ -20,6 +20,7 @@
 #include "daemon/channel/ring.h"
 #include "daemon/read/run.h"
 #include "daemon/runtime/context.h"
+#include "daemon/sqlite/sqlite-error.h"
 
 #define ERROR_MESSAGE_MAX 2048
 #define ERROR_DETAILS_MAX 1900 /* with message and header below the smallest page */
@@ -318,7 +319,14 @@ qd_channel_put_end(QdChannel *self, const QwEnd *end, uint32_t serial)
     qd_channel_put_record(self, QW_KIND_END, 0, serial, body, sizeof body);
 }
 
-/* All but the kind, or none: half of the columns would look like all. */
+/* These two have values of ours. */
+static gboolean
+is_short(const char *key)
+{
+    return g_str_equal(key, QD_CONSTRAINT_KIND) || g_str_equal(key, QW_DETAIL_TRANSACTION);
+}
+
+/* All, or the short ones only: half of the columns would look like all. */
 static void
 put_details(QwBodyWriter *body, char **details)
 {
@@ -329,8 +337,9 @@ put_details(QwBodyWriter *body, char **details)
         g_ptr_array_add(texts, g_utf8_make_valid(*details, -1));
         n_bytes += 2 * sizeof(uint32_t) + strlen(texts->pdata[texts->len - 1]);
     }
-    if (n_bytes > ERROR_DETAILS_MAX)
-        g_ptr_array_set_size(texts, 2); /* the kind comes first, and is short */
+    for (guint i = texts->len; n_bytes > ERROR_DETAILS_MAX && i > 0; i -= 2)
+        if (!is_short(texts->pdata[i - 2]))
+            g_ptr_array_remove_range(texts, i - 2, 2);
 
     qw_body_put_u32(body, texts->len / 2);
     for (guint i = 0; i < texts->len; i++)

@@ -455,6 +455,10 @@ gboolean qd_channel_answer_begin(QdChannel *self);
 void qd_channel_end_transaction(QdChannel *self);
 /* FALSE: the transaction has ended before its time; @error says why. Also TRUE when there is none. */
 gboolean qd_channel_check_transaction(const QdChannel *self, GError **error);
+/* (transfer full): @error as that of a request which has ended the transaction with it */
+GError *qd_channel_explain_end(const GError *error);
+/* Its connection has lost memory within a call of SQLite: it ends as soon as the request has. */
+gboolean qd_channel_has_spoilt_transaction(const QdChannel *self);
 /* Ends it when its time is over. */
 void qd_channel_watch_transaction(QdChannel *self);
 /* (nullable): atomic, monotonic µs: when it has to be over; NULL: there is none. */

@@ -75,7 +75,9 @@ qd_channel_end_request(QdChannel *self)
 void
 qd_channel_fail_request(QdChannel *self, const GError *error)
 {
-    qd_channel_put_error(self, error, self->work.request->serial);
+    g_autoptr(GError) explained = qd_channel_has_spoilt_transaction(self) ? qd_channel_explain_end(error) : NULL;
+
+    qd_channel_put_error(self, explained != NULL ? explained : error, self->work.request->serial);
     if (qd_error_get_code(error) == QW_ERROR_CORRUPT)
         qd_context_note_error(self->context, error);
     if (qd_error_get_code(error) == QW_ERROR_TIMEOUT)

@@ -78,8 +78,9 @@ qd_channel_tell_write(const QdWriteItem *item, const GError *error)
 {
     QdChannelWrite *write = item->data;
     QdChannel *self = write->channel;
+    g_autoptr(GError) explained = item->is_part ? qd_channel_explain_end(error) : NULL; /* as its owner will */
 
-    return self->writes.queue.head == &write->link && tell_of(self, error, write->request->serial);
+    return self->writes.queue.head == &write->link && tell_of(self, explained != NULL ? explained : error, write->request->serial);
 }
 
 /* Of what the socket has, whole records up to one that is larger. */

@@ -7,6 +7,8 @@
  * Invariant: a transaction that has ended before COMMIT or ROLLBACK stays with the channel as one that has failed. What the
  * client has sent for it is never executed outside.
  */
+#include "client-lib/wire/wire-message.h"
+#include "daemon/base/error.h"
 #include "daemon/channel/channel-private.h"
 #include "daemon/notify/changes.h"
 #include "daemon/read/client.h"
@@ -50,6 +52,24 @@ static gboolean
 has_role(const QdChannelTransaction *self)
 {
     return self->state == OPEN || (self->state == BEGUN && self->item.outcome.error == NULL);
+}
+
+/* It is over before its time. @error: (transfer full) */
+static void
+take_end(QdChannelTransaction *self, GError *error)
+{
+    qd_error_add_detail(error, QW_DETAIL_TRANSACTION, QW_TRANSACTION_ENDED);
+    self->end = error;
+}
+
+GError *
+qd_channel_explain_end(const GError *error)
+{
+    GError *explained = g_error_copy(error);
+
+    g_prefix_error(&explained, "the transaction was rolled back: ");
+    qd_error_add_detail(explained, QW_DETAIL_TRANSACTION, QW_TRANSACTION_ENDED);
+    return explained;
 }
 
 static void
@@ -193,17 +213,26 @@ qd_channel_yield_transaction(QdChannel *self)
     __atomic_store_n(&self->transaction_due_usec, self->transaction->end_usec, __ATOMIC_RELAXED);
 }
 
+gboolean
+qd_channel_has_spoilt_transaction(const QdChannel *self)
+{
+    return self->transaction != NULL && self->transaction->state == OPEN &&
+           qd_connection_is_spoilt(self->transaction->reader.connection);
+}
+
 void
 qd_channel_touch_transaction(QdChannel *self)
 {
     const QdLimits *limits = &self->context->limits;
+    GError *error = NULL;
     uint64_t now;
 
     if (self->transaction == NULL || self->transaction->state != OPEN)
         return;
-    if (qd_connection_is_spoilt(self->transaction->reader.connection)) {
-        qd_error_set(&self->transaction->end, QW_ERROR_CANCELLED,
+    if (qd_channel_has_spoilt_transaction(self)) {
+        qd_error_set(&error, QW_ERROR_CANCELLED,
                      "transaction was rolled back, since a query in it had to be ended amid a call of full text");
+        take_end(self->transaction, error);
         give_role_back(self->transaction, FALSE, NULL);
         return;
     }
@@ -220,6 +249,7 @@ qd_channel_watch_transaction(QdChannel *self)
 {
     QdChannelTransaction *transaction = self->transaction;
     const QdLimits *limits = &self->context->limits;
+    GError *error = NULL;
     uint64_t now;
     uint64_t due;
 
@@ -232,14 +262,13 @@ qd_channel_watch_transaction(QdChannel *self)
         return;
 
     if (now >= transaction->start_usec + 1000 * qd_limits_get(limits, QD_LIMIT_TRANSACTION_MSEC))
-        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
-                           "transaction was rolled back, since it took too long");
+        qd_limit_set_error(&error, limits, QD_LIMIT_TRANSACTION_MSEC, "transaction was rolled back, since it took too long");
     else if (now >= transaction->end_usec)
-        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_MSEC,
+        qd_limit_set_error(&error, limits, QD_LIMIT_TRANSACTION_MSEC,
                            "transaction was rolled back, since others have waited for too long to write");
     else
-        qd_limit_set_error(&transaction->end, limits, QD_LIMIT_TRANSACTION_IDLE_MSEC,
-                           "transaction was rolled back, since it was idle");
+        qd_limit_set_error(&error, limits, QD_LIMIT_TRANSACTION_IDLE_MSEC, "transaction was rolled back, since it was idle");
+    take_end(transaction, error);
     if (self->work.run != NULL) /* it is on the connection that goes back */
         qd_channel_fail_request(self, transaction->end);
     give_role_back(transaction, FALSE, NULL);
@@ -280,10 +309,15 @@ qd_channel_transaction_execute(QdChannel *self, QdWriteItem *item)
         transaction->n_changes += item->outcome.changes;
         return;
     }
-    if (qd_writer_in_transaction(writer))
+    if (item->told != NULL) {
+        transaction->end = qd_channel_explain_end(item->told);
+    } else if (qd_writer_in_transaction(writer)) {
         return;
-    g_prefix_error(&item->outcome.error, "the transaction was rolled back: ");
-    transaction->end = g_error_copy(item->outcome.error);
+    } else {
+        transaction->end = qd_channel_explain_end(item->outcome.error);
+        g_clear_error(&item->outcome.error);
+        item->outcome.error = g_error_copy(transaction->end);
+    }
     give_role_back(transaction, FALSE, NULL);
 }
 
@@ -294,6 +328,7 @@ qd_channel_end_transaction(QdChannel *self)
 {
     QdChannelTransaction *transaction = self->transaction;
     gboolean keep = self->work.request->kind == QW_KIND_COMMIT;
+    g_autoptr(GError) failure = NULL;
     g_autoptr(GError) error = NULL;
     QwEnd end = { 0 };
 
@@ -303,12 +338,14 @@ qd_channel_end_transaction(QdChannel *self)
         return;
     }
     set_times(transaction);
-    if (transaction->state == OPEN && keep && !qd_client_check_kept(self->client, transaction->n_revocations, &error))
+    if (transaction->state == OPEN && keep && !qd_client_check_kept(self->client, transaction->n_revocations, &failure))
         give_role_back(transaction, FALSE, NULL);
     else if (transaction->state == OPEN)
-        give_role_back(transaction, keep, &error);
+        give_role_back(transaction, keep, &failure);
     else if (keep)
         error = g_error_copy(transaction->end);
+    if (failure != NULL)
+        error = qd_channel_explain_end(failure);
     if (error != NULL) {
         qd_channel_fail_request(self, error);
     } else {

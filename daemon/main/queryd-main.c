@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "client-lib/wire/wire-environment.h"
 #include "daemon/base/limits.h"
 #include "daemon/main/limits-doc.h"
 #include "daemon/main/salvage-command.h"
@@ -89,23 +90,6 @@ set_up_malloc(void)
     (void) mallopt(M_TRIM_THRESHOLD, MALLOC_KEEP_BYTES);
 }
 
-/*
- * A relative one is to be ignored: https://specifications.freedesktop.org/basedir-spec. GLib does not, so that the store would be
- * where the daemon happens to be started. Without HOME it asks the system's list of users.
- */
-static void
-forget_relative_folders(void)
-{
-    static const char *const names[] = { "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME" };
-
-    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
-        const char *value = g_getenv(names[i]);
-
-        if (value != NULL && value[0] != '/')
-            g_unsetenv(names[i]);
-    }
-}
-
 static int
 run(void)
 {
@@ -161,7 +145,7 @@ main(int argc, char **argv)
     int r;
 
     setlocale(LC_ALL, "C.UTF-8");
-    forget_relative_folders();
+    qw_environment_forget_relative_folders();
     g_option_context_add_main_entries(context, option_entries, NULL);
     r = g_option_context_parse(context, &argc, &argv, &error) ? check_and_run(argc) : fail_usage(error->message);
 

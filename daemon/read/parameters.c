@@ -4,6 +4,10 @@
  */
 #include "daemon/read/parameters.h"
 
+#include <string.h>
+
+#include "daemon/rdf/term.h"
+
 typedef struct Entry {
     char *key;
     QwValue value;
@@ -113,4 +117,12 @@ const QwValue *
 qd_parameters_get_value(const QdParameters *self, guint i)
 {
     return &g_array_index(self->entries, Entry, i).value;
+}
+
+void
+qd_parameters_set_boolean(QwValue *ret_value, gboolean is_true)
+{
+    *ret_value = (QwValue){ .type = QW_TYPE_LITERAL_TYPED, .data = is_true ? "true" : "false", .tag = QD_XSD_NAMESPACE "boolean" };
+    ret_value->n_bytes = (uint32_t) strlen(ret_value->data);
+    ret_value->n_tag_bytes = (uint32_t) strlen(ret_value->tag);
 }

@@ -22,6 +22,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdParameters, qd_parameters_free)
 /* Adds a value under @key: "1", ":name" or a bare name. Copies the key, and the value where the set has no owner of it. */
 void qd_parameters_add(QdParameters *self, const char *key, const QwValue *value);
 
+/* A boolean of SPARQL: xsd:boolean. Its texts are static. */
+void qd_parameters_set_boolean(QwValue *ret_value, gboolean is_true);
+
 /* Memory of keys and values. */
 gsize qd_parameters_get_n_bytes(const QdParameters *self);
 guint qd_parameters_get_n(const QdParameters *self);

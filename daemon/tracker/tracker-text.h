@@ -33,8 +33,7 @@ typedef struct QdTrackerText {
     GPtrArray *blank_nodes; /* of char *: label, IRI, label, IRI, … */
 } QdTrackerText;
 
-/* Values of parameters, which refer to what they are made of: a truth value; a text, NUL, and its language tag. */
-void qd_tracker_set_boolean(QwValue *value, gboolean is_true);
+/* A value of a parameter, which refers to what it is made of: a text, NUL, and its language tag. */
 void qd_tracker_set_tagged(QwValue *value, const char *data, gsize n_bytes);
 
 void qd_tracker_text_clear(QdTrackerText *self);

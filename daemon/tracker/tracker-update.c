@@ -48,7 +48,7 @@ add_variant(QdParameters *parameters, const char *key, GVariant *variant)
     } else if (g_variant_is_of_type(variant, G_VARIANT_TYPE_DOUBLE)) {
         value = (QwValue){ .type = QW_TYPE_FLOAT, .real = g_variant_get_double(variant) };
     } else if (g_variant_is_of_type(variant, G_VARIANT_TYPE_BOOLEAN)) {
-        qd_tracker_set_boolean(&value, g_variant_get_boolean(variant));
+        qd_parameters_set_boolean(&value, g_variant_get_boolean(variant));
     } else if (g_variant_is_of_type(variant, G_VARIANT_TYPE_BYTESTRING)) {
         qd_tracker_set_tagged(&value, g_variant_get_data(variant), g_variant_get_size(variant));
     }

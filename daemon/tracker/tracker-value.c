@@ -173,14 +173,6 @@ qd_translator_put_parameter(QdTranslator *self, QdTrackerPlace place)
 }
 
 void
-qd_tracker_set_boolean(QwValue *value, gboolean is_true)
-{
-    *value = (QwValue){ .type = QW_TYPE_LITERAL_TYPED, .data = is_true ? "true" : "false", .tag = QD_XSD_NAMESPACE "boolean" };
-    value->n_bytes = (uint32_t) strlen(value->data);
-    value->n_tag_bytes = (uint32_t) strlen(value->tag);
-}
-
-void
 qd_tracker_set_tagged(QwValue *value, const char *data, gsize n_bytes)
 {
     const char *nul = n_bytes > 0 ? memchr(data, '\0', n_bytes) : NULL;

@@ -484,7 +484,8 @@ qd_write_item_check_keys(QdWriteItem *item, QdConnection *connection, GError **e
         return TRUE;
 
     take_counts_back(item);
-    qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at the end of the update");
+    qd_error_set(&failure, QW_ERROR_CONSTRAINT, "FOREIGN KEY constraint failed at %s",
+                 item->takes_role ? "COMMIT" : "the end of the update");
     tables = qd_name_set_list(item->outcome.changed->tables);
     g_ptr_array_add(tables, NULL);
     qd_constraint_describe_key(connection, (char **) tables->pdata, failure);

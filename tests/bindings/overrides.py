@@ -25,6 +25,24 @@ def fails(kind, function, *arguments):
     sys.exit(f"{function} did not fail")
 
 
+def check_booleans(connection):
+    """In SPARQL they are xsd:boolean, each way that an a{sv} goes."""
+    ask, asked = "ASK { FILTER (sameTerm($x, true)) }", {"x": True}
+    insert = "INSERT {{ <x:{}> <x:p> $x }} WHERE {{ }}"
+    statement = connection.prepare(SPARQL, ask)
+    statement.bind(asked)
+    with statement.execute() as cursor:
+        equal([tuple(row) for row in cursor], [("true",)])
+    equal([tuple(row) for row in connection.query(SPARQL, ask, asked)], [("true",)])
+    connection.update(SPARQL, insert.format("update"), asked)
+    with connection.begin() as transaction:
+        equal([tuple(row) for row in transaction.query(SPARQL, ask, asked)], [("true",)])
+        transaction.update(SPARQL, insert.format("transaction"), asked)
+    with connection.create_batch() as batch:
+        batch.add(SPARQL, insert.format("batch"), asked)
+    equal([row[0] for row in connection.query(SPARQL, "SELECT (COUNT(*) AS ?n) { ?s <x:p> true }")], ["3"])
+
+
 def check_rows(connection):
     connection.update(SQL, "CREATE TABLE o(id INTEGER PRIMARY KEY, name TEXT)")
     equal(connection.update(SQL, "INSERT INTO o(name) VALUES(:a), (:b)", {"a": "one", "b": None}), 2)
@@ -39,10 +57,18 @@ def check_rows(connection):
     fails(GLib.Error, connection.query, SQL, "SELECT ?", [])
     (row,) = connection.query(SPARQL, "SELECT $x {}", {"x": ("chat", "", "fr")})
     equal(row, ("chat",))
+    check_booleans(connection)
     statement = connection.prepare(SQL, "SELECT :a + 1")
     statement.bind({"a": 41})
     with statement.execute() as cursor:
         equal([tuple(row) for row in cursor], [(42,)])
+
+
+def lose_transaction(connection):
+    """The daemon has ended it, and the block goes on."""
+    with connection.begin() as transaction:
+        fails(GLib.Error, transaction.update, SQL, "INSERT OR ROLLBACK INTO o(id) SELECT id FROM o")
+        equal(transaction.is_open(), False)
 
 
 def check_transactions(connection):
@@ -58,6 +84,7 @@ def check_transactions(connection):
     with connection.begin() as transaction:
         transaction.update(SQL, "DELETE FROM o")
         transaction.rollback()
+    fails(GLib.Error, lose_transaction, connection)
     with connection.create_batch() as batch:
         batch.add(SQL, "INSERT INTO o(name) VALUES(?)", ["four"])
         batch.add(SQL, "UPDATE o SET name = upper(name)")

@@ -415,6 +415,11 @@ test_timeout(void)
     cursor = query_connection_query(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, NULL, &error);
     g_assert_null(cursor);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT);
+    g_clear_error(&error);
+    g_assert_false(
+        query_connection_analyze(connection, SQL, "SELECT count(*) FROM (" COUNT_TO("1000000000") ")", NULL, NULL, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT);
+    g_assert_nonnull(strstr(error->message, "100 ms"));
     query_connection_set_timeout_msec(connection, 0);
     query_connection_set_max_rows(connection, 3);
     {
@@ -465,6 +470,12 @@ test_management(void)
     g_assert_no_error(error);
     g_assert_cmpstr(sql, ==, "SELECT 1 UNION SELECT 2");
     g_assert_nonnull(strstr(plan, "rows: 2, time: "));
+    g_clear_pointer(&plan, g_free);
+    g_clear_pointer(&sql, g_free);
+    query_connection_set_base(connection, "http://example.org/"); /* as a query has it */
+    g_assert_true(
+        query_connection_explain(connection, QUERY_LANGUAGE_SPARQL, "SELECT ?s { ?s <relative> ?o }", &sql, &plan, NULL, &error));
+    g_assert_no_error(error);
     g_assert_true(query_connection_check(connection, TRUE, &messages, NULL, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(g_strv_length(messages), ==, 0);

@@ -3,6 +3,7 @@
  * Transactions of libquery-client with the real daemon.
  */
 #include <signal.h>
+#include <string.h>
 
 #include "client-lib/query-client.h"
 #include "tests/e2e-client/client-calls.h"
@@ -281,20 +282,113 @@ test_statements(void)
 }
 
 static void
+count_notification(GObject *object, GParamSpec *spec, gpointer user_data)
+{
+    guint *n = user_data;
+
+    g_assert_false(query_transaction_is_open(QUERY_TRANSACTION(object)));
+    (*n)++;
+}
+
+static void
 test_ended_by_the_daemon(void)
 {
     g_autoptr(QueryConnection) connection = client_open_with_table();
     g_autoptr(QueryTransaction) transaction = begin(connection);
     g_autoptr(GError) error = NULL;
+    guint n_notifications = 0;
 
+    g_signal_connect(transaction, "notify::is-open", G_CALLBACK(count_notification), &n_notifications);
     g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
     private_bus_kill_daemon(bus, SIGKILL);
     g_assert_cmpint(insert(transaction, 2, &error), ==, -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
     g_clear_error(&error);
+    g_assert_cmpuint(n_notifications, ==, 1);
     g_assert_false(query_transaction_commit(transaction, NULL, &error));
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_CLOSED);
     g_assert_cmpint(count(connection), ==, 0);
+}
+
+/* What ended it is the error of each call, until ROLLBACK gives the channel back for another transaction. */
+static void
+check_rolled_back(QueryConnection *connection, QueryTransaction *transaction, guint n_notifications)
+{
+    g_autoptr(QueryTransaction) next = NULL;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_false(query_transaction_is_open(transaction));
+    g_assert_cmpuint(n_notifications, ==, 1);
+    g_assert_cmpint(insert(transaction, 2, &error), ==, -1);
+    g_assert_nonnull(strstr(error->message, "transaction was rolled back"));
+    g_assert_true(query_transaction_rollback(transaction, NULL, NULL));
+    g_assert_cmpint(count(connection), ==, 0);
+
+    next = begin(connection);
+    g_assert_true(query_transaction_is_open(next));
+    g_assert_true(query_transaction_rollback(next, NULL, NULL));
+}
+
+/* By a statement's error, and by a deadline. Of the latter the daemon's other thread may send the error. */
+static void
+test_rolled_back(void)
+{
+    const char *const texts[] = {
+        "INSERT OR ROLLBACK INTO t VALUES(1)",
+        "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n) INSERT INTO t SELECT i FROM n",
+    };
+    g_autoptr(QueryConnection) connection = client_open_with_table();
+
+    query_connection_set_timeout_msec(connection, 200);
+    for (gsize i = 0; i < 2 * G_N_ELEMENTS(texts); i++) {
+        const char *text = texts[i / 2];
+        g_autoptr(QueryTransaction) transaction = begin(connection);
+        g_autoptr(GAsyncResult) result = NULL;
+        g_autoptr(GError) error = NULL;
+        guint n_notifications = 0;
+
+        g_signal_connect(transaction, "notify::is-open", G_CALLBACK(count_notification), &n_notifications);
+        g_assert_cmpint(insert(transaction, 1, &error), ==, 1);
+        g_assert_cmpint(insert(transaction, 1, &error), ==, -1);
+        g_clear_error(&error);
+        g_assert_true(query_transaction_is_open(transaction)); /* the statement alone was undone */
+        g_assert_cmpuint(n_notifications, ==, 0);
+        if (i % 2 == 0) {
+            g_assert_cmpint(query_transaction_update(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, &error), ==, -1);
+        } else {
+            query_transaction_update_async(transaction, QUERY_LANGUAGE_SQL, text, NULL, NULL, client_keep_result, &result);
+            g_assert_cmpint(query_transaction_update_finish(transaction, client_wait_for(&result), &error), ==, -1);
+        }
+        g_assert_nonnull(strstr(error->message, "transaction was rolled back"));
+        check_rolled_back(connection, transaction, n_notifications);
+    }
+}
+
+/* Another program waits to write, while a result of the transaction is half read. */
+static void
+test_rolled_back_under_a_cursor(void)
+{
+    g_autoptr(QueryConnection) connection = client_open_with_table();
+    g_autoptr(QueryConnection) other = client_open();
+    g_autoptr(QueryTransaction) transaction = begin(connection);
+    g_autoptr(QueryCursor) cursor = NULL;
+    g_autoptr(GAsyncResult) result = NULL;
+    g_autoptr(GError) error = NULL;
+    guint n_notifications = 0;
+
+    g_signal_connect(transaction, "notify::is-open", G_CALLBACK(count_notification), &n_notifications);
+    cursor = ask(transaction,
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, hex(zeroblob(100)) FROM n");
+    g_assert_true(query_cursor_next(cursor, NULL, &error));
+    query_connection_update_async(other, QUERY_LANGUAGE_SQL, "DELETE FROM t", NULL, NULL, client_keep_result, &result);
+    g_assert_cmpint(query_connection_update_finish(other, client_wait_for(&result), &error), ==, 0);
+    g_assert_no_error(error);
+    g_assert_true(query_transaction_is_open(transaction)); /* no call has said otherwise */
+
+    while (query_cursor_next(cursor, NULL, &error))
+        continue;
+    g_assert_nonnull(strstr(error->message, "transaction was rolled back"));
+    check_rolled_back(connection, transaction, n_notifications);
 }
 
 static void
@@ -413,6 +507,8 @@ main(int argc, char *argv[])
     g_test_add_func("/transaction/returning", test_returning);
     g_test_add_func("/transaction/statements", test_statements);
     g_test_add_func("/transaction/ended-by-the-daemon", test_ended_by_the_daemon);
+    g_test_add_func("/transaction/rolled-back", test_rolled_back);
+    g_test_add_func("/transaction/rolled-back-under-a-cursor", test_rolled_back_under_a_cursor);
     g_test_add_func("/transaction/async", test_async);
     g_test_add_func("/transaction/async-savepoints", test_async_savepoints);
     g_test_add_func("/transaction/async-statements", test_async_statements);

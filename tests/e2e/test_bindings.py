@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -69,6 +70,25 @@ def test_python_overrides(bus):
     env = python_environment(bus.env)
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "overrides.py"), env=env))
     check(bus.run(sys.executable, os.path.join(EXAMPLES, "example.py"), env=env))
+
+
+RELATIVE = """
+import gi
+gi.require_version("QueryClient", "1")
+from gi.repository import QueryClient
+print(QueryClient.store_get_folder(None), QueryClient.store_get_folder("other"))
+(row,) = QueryClient.Connection.new_direct(None, None).query(QueryClient.Language.SQL, "SELECT a FROM t")
+print(row[0])
+"""
+
+
+def test_relative_folders_are_ignored(bus, tmp_path):
+    """By an application, whose environment the library leaves as it is. The daemon ignores them, too."""
+    bus.update("CREATE TABLE t AS SELECT 7 AS a")
+    env = dict(python_environment(bus.env), XDG_DATA_HOME="relative/data")
+    result = subprocess.run([sys.executable, "-c", RELATIVE], env=env, cwd=tmp_path, capture_output=True, text=True, check=False,
+                            timeout=60)
+    assert result.stdout.split() == [bus.store, os.path.join(bus.store, "stores/other"), "7"], result.stderr
 
 
 def test_python_pandas(bus):

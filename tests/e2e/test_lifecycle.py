@@ -543,6 +543,19 @@ def test_relative_folders_are_ignored(bus):
     assert not os.path.exists(os.path.join(os.readlink(f"/proc/{bus.daemon_pid()}/cwd"), "relative"))
 
 
+def test_relative_folders_are_ignored_by_programs(bus, tmp_path):
+    """queryctl made the file of a store's service in its working folder. queryd-http looked there for its token."""
+    env = dict(bus.env, XDG_DATA_HOME="relative/data", XDG_RUNTIME_DIR="relative/run")
+    subprocess.run([bus.queryctl, "store", "create", "other"], env=env, cwd=tmp_path, check=True, timeout=20 * SLOWER)
+    assert os.listdir(tmp_path) == [] and "other" in bus.run(bus.queryctl, "store", "list").stdout
+    program = os.path.join(BUILD, "client-lib/http/queryd-http")
+    if os.path.exists(program):
+        with subprocess.Popen([program, "--port", "0"], env=env, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline().startswith("http:")
+            process.terminate()
+        assert os.listdir(tmp_path) == [] and os.path.exists(os.path.join(env["XDG_CACHE_HOME"], "queryd-http/token"))
+
+
 def test_options_of_the_program():
     program = os.path.join(BUILD, "daemon/queryd")
     options = {"--version": "queryd", "--help": "--print-limits", "--print-limits=markdown": "statement_text_bytes"}

@@ -68,6 +68,21 @@ def test_sparql_in_a_transaction(shell):
                  "SELECT count(*) AS n FROM rdf_quad;\n") == "n\n3\nn\n0\n"
 
 
+def test_the_prompt_follows_a_transaction_that_the_daemon_ends(bus, terminal):
+    bus.update("CREATE TABLE t (a UNIQUE)")
+    one = terminal()
+    one.type("BEGIN;\n")
+    one.expect_prompt("sql*> ")
+    one.type("INSERT INTO t VALUES (1), (1);\n")
+    one.expect_prompt("sql*> ")
+    one.type("INSERT OR ROLLBACK INTO t VALUES (1), (1);\n")
+    one.expect("queryctl: the transaction was rolled back")
+    one.expect_prompt("sql> ")
+    one.type("INSERT INTO t VALUES (2);\n")
+    one.expect_prompt("sql> ")
+    assert bus.query("SELECT a FROM t") == [(2,)]
+
+
 def test_commands_are_sql_in_either_language(shell):
     assert shell("CREATE TABLE t (a);\n.sparql\n.tables\n.schema t\n") == "name\ttype\nt\ttable\nsql\nCREATE TABLE t (a);\n"
 

@@ -23,6 +23,20 @@ def fails(channel, kind, code):
     return str(error.value)
 
 
+ENDED = ("transaction", "ended")
+
+
+def ends_it(channel, kind=None):
+    """The error of an update, or of the record @kind: it says that the transaction has ended. Returns what else it says."""
+    with pytest.raises(RemoteError) as error:
+        if kind is None:
+            channel.fetch()
+        else:
+            do(channel, kind)
+    assert "transaction was rolled back" in str(error.value) and ENDED in error.value.details, error.value.details
+    return error.value
+
+
 def fetch_fails(channel, code, *rows):
     with pytest.raises(RemoteError) as error:
         channel.fetch(*rows)
@@ -109,6 +123,58 @@ def test_a_failed_statement_leaves_it_usable(table):
         write(channel, "INSERT INTO t VALUES (3)")
         do(channel, "M")
     assert table.query("SELECT a FROM t ORDER BY a") == [(1,), (3,)]
+
+
+def test_errors_say_that_it_has_ended(make_bus):
+    """A detail of ERROR: of the one that has ended it, and of those until COMMIT or ROLLBACK."""
+    bus = make_bus(limits={"transaction_idle_ms": 300 * SLOWER})
+    bus.update("CREATE TABLE t (a UNIQUE)")
+    with bus.prepare("INSERT INTO t VALUES (1)", access="write", error_details=True) as channel:
+        do(channel, "B")
+        channel.fetch()
+        with pytest.raises(RemoteError) as error:
+            channel.fetch()
+        assert error.value.details == [("kind", "unique"), ("table", "t"), ("column", "a")]  # it alone is undone
+        channel.prepare("INSERT OR ROLLBACK INTO t VALUES (1)", access="write")
+        assert ends_it(channel).details == [("kind", "unique"), ("table", "t"), ("column", "a"), ENDED]
+        ends_it(channel)
+        do(channel, "L")
+        channel.prepare("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+                        access="write", timeout_ms=100)
+        do(channel, "B")
+        assert ends_it(channel).name == "Timeout"
+        assert ends_it(channel, "M").name == "Timeout"
+        do(channel, "B")
+        bus.update("DELETE FROM t")  # the idle time is over
+        ends_it(channel)
+        do(channel, "L")
+    assert bus.query("SELECT * FROM t") == []
+
+
+def test_the_detail_is_there_among_long_ones(bus):
+    bus.update(f"CREATE TABLE t ({', '.join(f'{chr(97 + i) * 300}' for i in range(9))})")
+    columns = ", ".join(chr(97 + i) * 300 for i in range(9))
+    bus.update(f"CREATE UNIQUE INDEX i ON t ({columns})")
+    with bus.prepare(f"INSERT OR ROLLBACK INTO t SELECT {', '.join('1' * 9)}", access="write", error_details=True) as channel:
+        do(channel, "B")
+        channel.fetch()
+        assert ENDED in ends_it(channel).details
+        do(channel, "L")
+
+
+def test_a_deferred_key_that_is_broken_at_commit(table):
+    """COMMIT has failed, and the transaction has ended, as docs/sql.md says. An update alone has an end of its own."""
+    table.update("CREATE TABLE c (b REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)")
+    with table.prepare("INSERT INTO c VALUES (1)", access="write", error_details=True) as channel:
+        do(channel, "B")
+        channel.fetch()
+        error = ends_it(channel, "M")
+        assert str(error).endswith("the transaction was rolled back: FOREIGN KEY constraint failed at COMMIT"), error
+        assert error.details[0] == ("kind", "foreign-key")
+        assert "no transaction is open" in fails(channel, "L", "BadParameter")
+    with pytest.raises(BusError, match="failed at the end of the update"):
+        table.update("INSERT INTO c VALUES (1)")
+    assert table.query("SELECT * FROM c") == []
 
 
 def test_a_whole_rollback_ends_it(table):

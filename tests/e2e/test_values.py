@@ -12,6 +12,7 @@ import tempfile
 
 import pytest
 
+from harness import parameters
 from wire_reader import RawText, WireReader
 
 TEN_MIB = 10 * 1024 * 1024
@@ -256,3 +257,33 @@ def test_against_the_sqlite3_shell(bus):
     out = subprocess.run(["sqlite3", "-readonly", path, "SELECT count(*), sum(typeof(v) = 'text') FROM t"], capture_output=True,
                          text=True, check=True).stdout.strip()
     assert out == f"{len(VALUES) + 2}|{len(TEXTS) + 2}"
+
+
+# --- booleans of D-Bus ---------------------------------------------------------------------------------------------------
+
+KIND = "SELECT (STR(DATATYPE($x)) AS ?type) (STR($x) AS ?text) { }"
+BOOLEAN = "http://www.w3.org/2001/XMLSchema#boolean"
+
+
+def test_boolean_parameters_of_sparql(bus):
+    """xsd:boolean, as TinySPARQL's interface and query_statement_bind_boolean() have them. They were 1 and 0."""
+    asked = {"x": True}
+    assert bus.query(KIND, asked, language="sparql") == [(BOOLEAN, "true")]
+    assert bus.query(KIND, {"x": False}, language="sparql") == [(BOOLEAN, "false")]
+    with bus.prepare(KIND, asked, language="sparql", transport="pipe") as pipe:
+        assert list(WireReader(pipe.read).rows()) == [(BOOLEAN, "true")]
+    with bus.prepare(KIND, asked, language="sparql", fetch=True) as channel:
+        assert list(channel.answer(1)) == [(BOOLEAN, "true")]
+    insert = "INSERT {{ <x:{}> <x:p> $x }} WHERE {{ }}"
+    bus.update(insert.format("update"), asked, language="sparql")
+    body = [("sparql", insert.format("batch"), parameters(asked))]
+    bus.call("Batch", "(a(ssa{sv})a{sv})", body, {})
+    assert len(bus.query("SELECT ?s { ?s <x:p> true }", language="sparql")) == 2
+
+
+def test_boolean_parameters_of_sql(bus):
+    assert bus.query("SELECT ?1, typeof(?1), ?2", [True, False]) == [(1, "integer", 0)]
+    bus.update("CREATE TABLE t (a, b)")
+    bus.update("INSERT INTO t VALUES (?1, ?2)", [True, False])
+    bus.batch([("INSERT INTO t VALUES (?1, ?2)", [True, False])])
+    assert bus.query("SELECT * FROM t") == [(1, 0)] * 2

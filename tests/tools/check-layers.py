@@ -90,7 +90,7 @@ LAYERS = {folder_of(room): ([folder_of(name) for name in below.split()] + [folde
 LAYERS.update({header: (PUBLIC_HEADERS, ["glib", "gio"]) for header in PUBLIC_HEADERS})
 LAYERS.update({
     "client-lib/queryctl/": (
-        [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
+        [PUBLIC, "client-lib/wire/wire-environment.h", "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
         ["glib", "gio", "public"]),
     "client-lib/queryctl/transfer/": (
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/queryctl/"],
@@ -102,7 +102,8 @@ LAYERS.update({
     "client-lib/python/": ([PUBLIC, "client-lib/python/"], ["glib", "gio", "python", "public"]),
     "client-lib/http/": (
         [PUBLIC, "client-lib/wire/wire-value.h", "client-lib/text/", "client-lib/http/", "daemon/format/", "daemon/rdfio/",
-         "daemon/base/limits.h", "daemon/base/sha256.h", "client-lib/wire/wire-spin.h", "client-lib/request/query-try.h"],
+         "daemon/base/limits.h", "daemon/base/sha256.h", "client-lib/wire/wire-environment.h", "client-lib/wire/wire-spin.h",
+         "client-lib/request/query-try.h"],
         ["glib", "gio", "libsoup", "sd-daemon", "public"]),
     "client-lib/service/": (
         ["client-lib/wire/", "client-lib/core/", "client-lib/direct/", "client-lib/remote-module/", "client-lib/service/",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "client-lib/queryctl/transfer/dump.h"
+#include "client-lib/queryctl/transfer/new-file.h"
 #include "client-lib/queryctl/transfer/relay.h"
 #include "client-lib/queryctl/transfer/transfer-private.h"
 
@@ -156,32 +157,13 @@ write_to_device(QctlSession *session, const char *name, WriteFunc func, const ch
     return ok;
 }
 
-/* The file appears under its name only when it is whole and on the disk. */
 static bool
 write_to_file(QctlSession *session, const char *name, WriteFunc func, const char *format, bool *ret_is_whole, GError **error)
 {
-    g_autofree char *unfinished = g_strdup_printf("%s.part-XXXXXX", name);
-    int fd = g_mkstemp_full(unfinished, O_WRONLY | O_CLOEXEC, 0600);
-    bool ok = false;
+    g_auto(QctlNewFile) file = QCTL_NEW_FILE_INIT;
 
-    if (fd < 0) {
-        qctl_transfer_fail_errno(error, "cannot create", name);
-        return false;
-    }
-
-    ok = func(session, fd, format, ret_is_whole, error);
-    if (ok && fsync(fd) < 0) {
-        qctl_transfer_fail_errno(error, "cannot write", name);
-        ok = false;
-    }
-    (void) close(fd);
-    if (ok && rename(unfinished, name) < 0) {
-        qctl_transfer_fail_errno(error, "cannot create", name);
-        ok = false;
-    }
-    if (!ok)
-        (void) unlink(unfinished);
-    return ok;
+    return qctl_new_file_open(&file, name, true, error) && func(session, file.fd, format, ret_is_whole, error) &&
+           qctl_new_file_publish(&file, error);
 }
 
 /* A name that ends like no format would get another one than its reader expects. */
@@ -319,27 +301,16 @@ backup(QctlSession *session, QueryConnection *connection, int fd, GError **error
 static bool
 backup_to_file(QctlSession *session, QueryConnection *connection, const char *name, GError **error)
 {
-    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = false;
+    g_auto(QctlNewFile) file = QCTL_NEW_FILE_INIT;
+    struct stat st;
 
-    if (fd < 0 && errno == EEXIST && !g_file_test(name, G_FILE_TEST_IS_REGULAR)) {
+    if (lstat(name, &st) == 0 && !g_file_test(name, G_FILE_TEST_IS_REGULAR)) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_EXIST,
                     "'%s' is no file: a backup makes a new one, and '-' is standard output", name);
         return false;
     }
-    if (fd < 0) {
-        qctl_transfer_fail_errno(error, "cannot create", name);
-        return false;
-    }
-    ok = backup(session, connection, fd, error);
-    if (ok && fsync(fd) < 0) {
-        qctl_transfer_fail_errno(error, "cannot write", name);
-        ok = false;
-    }
-    (void) close(fd);
-    if (!ok)
-        (void) unlink(name);
-    return ok;
+    return qctl_new_file_open(&file, name, false, error) && backup(session, connection, file.fd, error) &&
+           qctl_new_file_publish(&file, error);
 }
 
 static int

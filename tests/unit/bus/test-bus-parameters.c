@@ -2,6 +2,8 @@
 /*
  * Parameters a{sv}: each D-Bus type becomes its value, everything else is an error that names the parameter.
  */
+#include <string.h>
+
 #include "daemon/base/error.h"
 #include "daemon/bus/bus-args.h"
 #include "tests/unit/bus/bus-fixture.h"
@@ -32,7 +34,7 @@ read_ok(Fixture *self)
     QdParameters *parameters;
 
     bus_fixture_seal(self->message);
-    parameters = qd_bus_read_parameters(self->message, &error);
+    parameters = qd_bus_read_parameters(self->message, QD_LANGUAGE_SQL, &error);
     g_assert_no_error(error);
     return parameters;
 }
@@ -43,7 +45,7 @@ read_error(Fixture *self, const char *text)
     g_autoptr(GError) error = NULL;
 
     bus_fixture_seal(self->message);
-    g_assert_null(qd_bus_read_parameters(self->message, &error));
+    g_assert_null(qd_bus_read_parameters(self->message, QD_LANGUAGE_SQL, &error));
     g_assert_error(error, QD_ERROR, QW_ERROR_BAD_PARAMETER);
     g_assert_cmpstr(error->message, ==, text);
 }
@@ -67,6 +69,26 @@ test_integers(Fixture *self, gconstpointer data)
         g_assert_cmpstr(qd_parameters_get_key(parameters, i), ==, key);
         g_assert_cmpint(value->type, ==, QW_TYPE_INTEGER);
         g_assert_cmpint(value->integer, ==, expected[i]);
+    }
+}
+
+static void
+test_booleans_of_sparql(Fixture *self, gconstpointer data)
+{
+    static const char *const expected[] = { "true", "false" };
+    g_autoptr(QdParameters) parameters = NULL;
+
+    g_assert_cmpint(sd_bus_message_append(self->message, "a{sv}", 2, "x", "b", TRUE, "y", "b", FALSE), >=, 0);
+    bus_fixture_seal(self->message);
+    parameters = qd_bus_read_parameters(self->message, QD_LANGUAGE_SPARQL, NULL);
+    g_assert_nonnull(parameters);
+    for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+        const QwValue *value = qd_parameters_get_value(parameters, i);
+
+        g_assert_cmpint(value->type, ==, QW_TYPE_LITERAL_TYPED);
+        g_assert_cmpmem(value->data, value->n_bytes, expected[i], strlen(expected[i]));
+        g_assert_cmpstr(value->tag, ==, "http://www.w3.org/2001/XMLSchema#boolean");
+        g_assert_cmpuint(value->n_tag_bytes, ==, strlen(value->tag));
     }
 }
 
@@ -186,6 +208,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     ADD("integers", test_integers);
+    ADD("booleans-of-sparql", test_booleans_of_sparql);
     ADD("others", test_others);
     ADD("terms", test_terms);
     ADD("none", test_none);

@@ -24,7 +24,7 @@ make_parameters(void)
     qd_parameters_add(parameters, "int", &value);
     value = (QwValue){ .type = QW_TYPE_FLOAT, .real = 0.1 };
     qd_parameters_add(parameters, "double", &value);
-    qd_tracker_set_boolean(&value, TRUE);
+    qd_parameters_set_boolean(&value, TRUE);
     qd_parameters_add(parameters, "bool", &value);
     qd_tracker_set_tagged(&value, "hi\0en-GB", 9);
     qd_parameters_add(parameters, "tagged", &value);

@@ -172,22 +172,34 @@ class Transaction(QueryClient.Transaction):
     def execute(self, statement, cancellable=None):
         return super().execute(statement, cancellable)
 
+    _is_settled = False
+
     def commit(self, cancellable=None):
+        self._is_settled = True
         return super().commit(cancellable)
 
     def rollback(self, cancellable=None):
+        self._is_settled = True
         return super().rollback(cancellable)
+
+    def commit_async(self, *arguments):
+        self._is_settled = True
+        return super().commit_async(*arguments)
+
+    def rollback_async(self, *arguments):
+        self._is_settled = True
+        return super().rollback_async(*arguments)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, value, traceback):
-        """Commits, or rolls back if the block has failed; nothing if the block has ended the transaction."""
-        if not self.is_open():
-            return
-        if kind is None:
+        """Commits, or rolls back if the block has failed; nothing if the block has ended the transaction.
+
+        Raises if the daemon has ended it, and the block has not failed."""
+        if kind is None and (self.is_open() or not self._is_settled):
             self.commit()
-        else:
+        elif kind is not None and self.is_open():
             self.rollback()
 
 

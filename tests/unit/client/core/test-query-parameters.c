@@ -53,7 +53,7 @@ test_by_key_and_by_index(void)
     for (gsize i = 0; i < G_N_ELEMENTS(dictionaries); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(GVariant) dictionary = g_variant_new_parsed(dictionaries[i]);
-        g_autoptr(QueryParameters) keyed = query_parameters_new_from_variant(dictionary, &error);
+        g_autoptr(QueryParameters) keyed = query_parameters_new_from_variant(dictionary, FALSE, &error);
         g_autoptr(GBytes) same = query_parameters_encode(keyed, schema, &error);
 
         g_assert_no_error(error);
@@ -145,7 +145,7 @@ test_refused(void)
     for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(GVariant) dictionary = g_variant_new_parsed(cases[i].dictionary);
-        g_autoptr(QueryParameters) parameters = query_parameters_new_from_variant(dictionary, &error);
+        g_autoptr(QueryParameters) parameters = query_parameters_new_from_variant(dictionary, FALSE, &error);
 
         g_assert_no_error(error);
         g_assert_null(query_parameters_encode(parameters, schema, &error));

@@ -36,7 +36,7 @@ build(const char *text, const char *values, GError **error)
     g_autoptr(QueryCommand) command = query_command_new("sparql", text, QUERY_COMMAND_READS, -1, 0, NULL, NULL);
     g_autoptr(QuerySchema) schema = remote_text_describe(text, FALSE);
     g_autoptr(GVariant) dictionary = g_variant_ref_sink(g_variant_new_parsed(values));
-    g_autoptr(QueryParameters) parameters = query_parameters_new_from_variant(dictionary, NULL);
+    g_autoptr(QueryParameters) parameters = query_parameters_new_from_variant(dictionary, TRUE, NULL);
     g_autoptr(GBytes) row = query_parameters_encode(parameters, schema, error);
     QwPageReader reader = { .n_columns = schema->n_parameters, .n_rows_left = 1 };
 
