@@ -424,6 +424,17 @@ def n_fds(pid):
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def written_bytes(pid, folder):
+    """Of the largest file in @folder that the process has open, with a name or without. It may close it, or end, meanwhile."""
+    most = 0
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(FileNotFoundError):
+                if os.readlink(f"/proc/{pid}/fd/{fd}").startswith(f"{folder}/"):
+                    most = max(most, os.stat(f"/proc/{pid}/fd/{fd}").st_size)
+    return most
+
+
 def status_kib(pid, field):
     """A field of /proc/PID/status in KiB, such as RssAnon."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as stream:

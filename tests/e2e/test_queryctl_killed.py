@@ -5,20 +5,13 @@ import sqlite3
 
 import pytest
 
-from harness import wait_until
+from harness import wait_until, written_bytes
 from test_queryctl import Ctl
 
 
 @pytest.fixture
 def ctl(bus):
     return Ctl(bus)
-
-
-def written_bytes(process, folder):
-    """Of the largest file in @folder that it has open, with a name or without."""
-    fds = f"/proc/{process.pid}/fd"
-    mine = [fd for fd in os.listdir(fds) if os.readlink(f"{fds}/{fd}").startswith(str(folder) + "/")]
-    return max((os.stat(f"{fds}/{fd}").st_size for fd in mine), default=0)
 
 
 LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000000) SELECT i, hex(zeroblob(100)) FROM n"
@@ -29,7 +22,7 @@ def test_an_export_that_is_killed_leaves_nothing(ctl, tmp_path, earlier):
     for name in earlier:
         (tmp_path / name).write_text("old", encoding="utf-8")
     process = ctl.start("export", LONG, "-o", str(tmp_path / "old.csv"))
-    wait_until(lambda: written_bytes(process, tmp_path) > 100000, "the export to write")
+    wait_until(lambda: written_bytes(process.pid, tmp_path) > 100000, "the export to write")
     process.kill()
     process.communicate()
     assert os.listdir(tmp_path) == earlier
@@ -45,7 +38,7 @@ def test_a_backup_that_is_killed_leaves_all_or_nothing(ctl, tmp_path):
     ctl.world.update("INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 8000) "
                      "SELECT zeroblob(10000) FROM n")
     process = ctl.start("backup", str(path))
-    wait_until(lambda: process.poll() is not None or written_bytes(process, tmp_path) > 0, "the backup to write")
+    wait_until(lambda: process.poll() is not None or written_bytes(process.pid, tmp_path) > 0, "the backup to write")
     process.kill()
     process.communicate()
     if os.listdir(tmp_path) != []:  # it was faster

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from harness import wait_until
+from harness import wait_until, written_bytes
 from terminal import Terminal
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -91,7 +91,7 @@ def test_ctrl_c_ends_a_query(bus, terminal):
 def test_ctrl_c_leaves_no_part_of_a_file(bus, terminal, tmp_path):
     slow = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
     one = terminal("export", "--timeout", "0", slow, "-o", str(tmp_path / "out.csv"))
-    wait_until(lambda: any(entry.stat().st_size > 0 for entry in os.scandir(tmp_path)), "a part of the file")
+    wait_until(lambda: written_bytes(one.process.pid, tmp_path) > 0, "a part of the file")
     one.type("\x03")
     assert one.finish() == 130
     assert os.listdir(tmp_path) == []
