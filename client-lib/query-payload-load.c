@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-folders.h"
+#include "client-lib/core/query-store-name.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-payload-private.h"

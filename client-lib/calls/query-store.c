@@ -17,7 +17,6 @@
 #include "client-lib/calls/query-call.h"
 #include "client-lib/core/query-bus.h"
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-folders.h"
 #include "client-lib/core/query-store-name.h"
 
 #define BUS_NAME_PREFIX QUERY_BUS_INTERFACE "."

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names of stores, and the store that a sandboxed application has for itself.
+ * Names of stores, the folder that they are below, and the store that a sandboxed application has for itself.
  *
  * Place: internal to libquery-client.
  */
@@ -16,3 +16,8 @@ gboolean query_store_name_is_valid(const char *name);
  * is. NULL: this is no sandbox. It only says where to ask: the daemon finds out by itself which application asks.
  */
 char *query_store_name_find_own(void);
+
+#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
+/* (transfer full): as g_get_user_data_dir(), but a relative XDG_DATA_HOME or HOME is ignored, as the specification says */
+char *query_folders_get_data(void);
+#pragma GCC visibility pop

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-folders.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/core/query-store-name.h"
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"

@@ -3,7 +3,7 @@
  * The user's folders in the environment of a program.
  *
  * Place: room wire, for the main files of the daemon and of the programs on the library. The library itself leaves the environment
- * of its application alone: client-lib/core/query-folders.h.
+ * of its application alone: client-lib/core/query-store-name.h.
  */
 #pragma once
 

@@ -85,3 +85,6 @@ char *qd_bus_make_text(const char *data, gsize n_bytes);
  * Returns: as sd_bus_message_append()
  */
 int qd_bus_append_text(sd_bus_message *message, const char *text);
+
+/* Of @n_bytes bytes which have passed qd_bus_is_text(): no second look at them. */
+int qd_bus_append_checked(sd_bus_message *message, const char *text, gsize n_bytes);

@@ -75,13 +75,13 @@ append_bytes(sd_bus_message *reply, const QwValue *value)
 }
 
 static int
-append_plain_text(sd_bus_message *reply, const char *text)
+append_plain_text(sd_bus_message *reply, const QwValue *value)
 {
     int r;
 
     r = sd_bus_message_open_container(reply, 'v', "s");
     if (r >= 0)
-        r = qd_bus_append_text(reply, text);
+        r = qd_bus_append_checked(reply, value->data, value->n_bytes);
     if (r < 0)
         return r;
 
@@ -125,7 +125,7 @@ qd_bus_append_value(sd_bus_message *reply, const QwValue *value)
     case QW_TYPE_TEXT:
         if (!qd_bus_is_text(value->data, value->n_bytes))
             return append_bytes(reply, value);
-        return append_plain_text(reply, value->data);
+        return append_plain_text(reply, value);
     case QW_TYPE_BLOB:
         return append_bytes(reply, value);
     case QW_TYPE_IRI:
