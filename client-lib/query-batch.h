@@ -42,7 +42,8 @@ guint query_batch_get_n_statements(QueryBatch *self);
  *
  * Executes all statements in one transaction. It is durable when this returns. The batch may be executed again.
  *
- * Errors: those of a statement: nothing was changed. After DISCONNECTED or cancellation that is not known.
+ * Errors: those of a statement: nothing was changed. After DISCONNECTED that is not known. Cancelling: as
+ * query_connection_update().
  *
  * Returns: %FALSE on error
  */

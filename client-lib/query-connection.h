@@ -73,7 +73,11 @@ QueryCursor *query_connection_query_finish(QueryConnection *self, GAsyncResult *
  *
  * Executes an update. It is durable when this returns. Rows of RETURNING are dropped; use query_statement_execute() for them.
  *
- * Errors: those of the statement. After DISCONNECTED or cancellation it is not known whether it was executed.
+ * When @cancellable is cancelled the daemon is asked to end the update, and its answer is waited for, 5 s at most. The result says
+ * then whether it was executed: the number of rows, or G_IO_ERROR_CANCELLED when it has changed nothing, and will not. A remote
+ * endpoint cannot be asked.
+ *
+ * Errors: those of the statement. After DISCONNECTED it is not known whether it was executed.
  *
  * Returns: the number of changed rows, -1 on error
  */
@@ -161,6 +165,9 @@ QueryBatch *query_connection_create_batch(QueryConnection *self);
  * query_connection_explain() and query_connection_analyze(). Jobs, payloads and query_connection_set_full_text() have none, and
  * query_connection_export() has an option of its own. Time in which the daemon waits for a slow reader does not count.
  * The way to the daemon by D-Bus does: the deadline passes since the application called.
+ *
+ * Of a daemon that is stopped, or hangs at its disk, no answer comes. A call with a deadline of its own fails with DISCONNECTED
+ * when nothing has come for 10 s more than that.
  */
 QUERY_AVAILABLE_IN_0_1
 void query_connection_set_timeout_msec(QueryConnection *self, guint timeout_msec);

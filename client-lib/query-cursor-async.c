@@ -29,7 +29,7 @@ on_worked(GObject *source_object, GAsyncResult *result, gpointer user_data)
 static void
 await_rows(GTask *task, QueryCursor *self)
 {
-    GCancellable *cancellable = g_task_get_cancellable(task);
+    GCancellable *cancellable = query_cursor_get_cancellable(self, g_task_get_cancellable(task));
     g_autoptr(GSource) source = NULL;
 
     if (self->direct != NULL) {
@@ -45,26 +45,37 @@ await_rows(GTask *task, QueryCursor *self)
     g_source_attach(source, g_task_get_context(task));
 }
 
+static void
+return_failure(GTask *task, QueryCursor *self, GError *failure)
+{
+    GError *error = NULL;
+
+    query_cursor_fail(self, failure, &error);
+    query_held_unpin(&self->held);
+    g_task_return_error(task, error);
+}
+
 /* Consumes @task. */
 static void
 run_on(GTask *task)
 {
     g_autoptr(GTask) owned G_GNUC_UNUSED = task;
     QueryCursor *self = g_task_get_source_object(task);
-    GCancellable *cancellable = g_task_get_cancellable(task);
+    GCancellable *cancellable = query_cursor_get_cancellable(self, g_task_get_cancellable(task));
+    GError *failure = NULL;
     OnStep on_step = (OnStep) g_object_get_data(G_OBJECT(task), "on-step");
 
     self->is_busy = FALSE; /* a callback that is called by returning may begin the next call */
-    if (g_cancellable_is_cancelled(cancellable)) {
-        GError *error = NULL;
-
-        query_cursor_fail_cancelled(self, cancellable, &error);
-        query_held_unpin(&self->held);
-        g_task_return_error(task, error);
+    if (g_cancellable_set_error_if_cancelled(cancellable, &failure)) {
+        return_failure(task, self, failure);
         return;
     }
     if (on_step(task, self)) {
         query_held_unpin(&self->held);
+        return;
+    }
+    if (self->direct == NULL && !query_channel_check_patience(self->channel, &failure)) {
+        return_failure(task, self, failure);
         return;
     }
     self->is_busy = TRUE;
@@ -86,6 +97,8 @@ query_cursor_run_async(QueryCursor *self, GTask *task, gboolean (*on_step)(GTask
         return;
     }
 
+    if (self->opener.is_update)
+        g_task_set_check_cancellable(task, FALSE);
     self->is_busy = TRUE;
     query_held_pin(&self->held); /* until the task returns */
     g_object_set_data(G_OBJECT(task), "on-step", (gpointer) on_step);

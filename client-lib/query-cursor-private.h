@@ -85,8 +85,15 @@ QueryCursor *query_cursor_new(QueryConnection *connection, QueryRequest *request
  */
 QueryIo query_cursor_step(QueryCursor *self, gboolean *ret_has_row, GError **error);
 
-/* Ends the cursor because @cancellable was cancelled; sets @error. */
-void query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError **error);
+/* What may end a call: an update has been executed when its rows are here, and all of them come. */
+static inline GCancellable *
+query_cursor_get_cancellable(const QueryCursor *self, GCancellable *cancellable)
+{
+    return self->opener.is_update ? NULL : cancellable;
+}
+
+/* Ends the cursor, which an answer that is not there can no longer do. @failure: (transfer full): also in @error */
+void query_cursor_fail(QueryCursor *self, GError *failure, GError **error);
 
 /**
  * query_cursor_run_async:

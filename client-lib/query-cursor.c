@@ -176,16 +176,12 @@ end_with_protocol_error(QueryCursor *self, const char *what, GError **error)
 }
 
 void
-query_cursor_fail_cancelled(QueryCursor *self, GCancellable *cancellable, GError **error)
+query_cursor_fail(QueryCursor *self, GError *failure, GError **error)
 {
-    GError *failure = NULL;
-
-    if (self->state != QUERY_CURSOR_OPEN) {
-        (void) g_cancellable_set_error_if_cancelled(cancellable, error);
-        return;
-    }
-    (void) g_cancellable_set_error_if_cancelled(cancellable, &failure);
-    (void) end_with_failure(self, FALSE, failure, error);
+    if (self->state == QUERY_CURSOR_OPEN)
+        (void) end_with_failure(self, FALSE, failure, error);
+    else
+        g_propagate_error(error, failure);
 }
 
 /*
@@ -200,6 +196,7 @@ end_in_transaction(QueryCursor *self)
     gboolean has_row;
     QueryIo io;
 
+    query_channel_set_patience(self->channel, QUERY_CHANNEL_END_USEC);
     if (!self->opener.is_update)
         (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
     while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
@@ -415,8 +412,8 @@ next_waiting(QueryCursor *self, GCancellable *cancellable, GError **error)
     gboolean has_row = FALSE;
 
     for (;;) {
-        if (g_cancellable_is_cancelled(cancellable)) {
-            query_cursor_fail_cancelled(self, cancellable, error);
+        if (g_cancellable_set_error_if_cancelled(cancellable, &local_error)) {
+            query_cursor_fail(self, g_steal_pointer(&local_error), error);
             return FALSE;
         }
         if (query_cursor_step(self, &has_row, error) != QUERY_IO_WANT_READ)
@@ -445,7 +442,7 @@ query_cursor_next(QueryCursor *self, GCancellable *cancellable, GError **error)
 
     g_return_val_if_fail(QUERY_IS_CURSOR(self), FALSE);
     query_held_pin(&self->held);
-    has_row = next_waiting(self, cancellable, error);
+    has_row = next_waiting(self, query_cursor_get_cancellable(self, cancellable), error);
     query_held_unpin(&self->held);
     return has_row;
 }

@@ -43,7 +43,7 @@ const char *query_cursor_get_column_type(QueryCursor *self, guint column);
 /**
  * query_cursor_next:
  * @self: a cursor
- * @cancellable: (nullable): a #GCancellable; cancelling ends the cursor and the query in the daemon
+ * @cancellable: (nullable): a #GCancellable; cancelling ends the cursor and the query in the daemon, but not the rows of an update
  * @error: (nullable): location for an error
  *
  * Moves to the next row. What getters returned for the last one is no longer valid.

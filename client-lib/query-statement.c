@@ -274,8 +274,9 @@ finish_execute(QueryStatement *self, QueryRequest *request)
 
     if (old != NULL)
         query_cursor_close(old); /* two executions were under way */
-    self->cursor = query_cursor_new(self->connection, request,
-                                    &(QueryCursorOpener){ .object = &self->parent_instance, .take_back = take_back });
+    self->cursor = query_cursor_new(
+        self->connection, request,
+        &(QueryCursorOpener){ .object = &self->parent_instance, .take_back = take_back, .is_update = self->command->writes });
     return self->cursor;
 }
 

@@ -250,6 +250,9 @@ void query_statement_clear_bindings(QueryStatement *self);
  *
  * Runs the statement with the values bound now. A cursor of an earlier execution that is still open is closed.
  *
+ * An update that is cancelled: as query_connection_update(). With a cursor it has been executed. All its rows come then: cancelling
+ * does not end query_cursor_next().
+ *
  * Errors: BAD_PARAMETER for a parameter without a value, those of the statement.
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error

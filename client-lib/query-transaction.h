@@ -454,7 +454,7 @@ gboolean query_transaction_rollback_to_finish(QueryTransaction *self, GAsyncResu
  *
  * Makes all of it durable and visible, and ends the transaction.
  *
- * Errors: why nothing was kept. After DISCONNECTED or cancellation that is not known.
+ * Errors: why nothing was kept. After DISCONNECTED that is not known. Cancelling: as query_connection_update().
  *
  * Returns: %FALSE on error
  */

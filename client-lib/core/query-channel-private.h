@@ -36,6 +36,8 @@ struct QueryChannel {
     gint64 awake_until_usec; /* 0: not waiting awake */
     gint64 tried_usec;       /* the last try of it; 0: the core was offered to others since */
     gint64 loop_since_usec;
+    gint64 patience_usec;      /* 0: without end */
+    gint64 waiting_since_usec; /* monotonic: nothing has come or gone since; 0: it does not wait */
 
     int passed_fds[2]; /* that came with bytes, until their RING or WHOLE is read; -1 */
     QueryRing *ring;   /* (nullable): of the result that comes */

@@ -64,7 +64,40 @@ query_channel_note_awake(QueryChannel *self)
     end_try(self, now_usec, qw_spin_is_caught((guint64) self->awake_until_usec, (guint64) now_usec));
 }
 
-/* poll() without a limit. Returns: false with errno set. */
+void
+query_channel_set_patience(QueryChannel *self, gint64 patience_usec)
+{
+    self->patience_usec = patience_usec;
+    self->waiting_since_usec = 0;
+}
+
+gboolean
+query_channel_check_patience(const QueryChannel *self, GError **error)
+{
+    gint64 waited_usec = self->waiting_since_usec != 0 ? g_get_monotonic_time() - self->waiting_since_usec : 0;
+
+    if (self->patience_usec == 0 || waited_usec < self->patience_usec)
+        return TRUE;
+    g_set_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED,
+                "the daemon has sent nothing for %.1f s: it may be stopped, or hang at its disk",
+                (double) waited_usec / G_USEC_PER_SEC);
+    return FALSE;
+}
+
+int
+query_channel_get_wait_msec(QueryChannel *self)
+{
+    gint64 now_usec;
+
+    if (self->patience_usec == 0)
+        return -1;
+    now_usec = g_get_monotonic_time();
+    if (self->waiting_since_usec == 0)
+        self->waiting_since_usec = now_usec;
+    return (int) CLAMP((self->waiting_since_usec + self->patience_usec - now_usec) / 1000 + 1, 1, G_MAXINT);
+}
+
+/* Returns: false with errno set. */
 static gboolean
 wait_asleep(QueryChannel *self, struct pollfd *fds, nfds_t n_fds, GCancellable *cancellable)
 {
@@ -72,7 +105,7 @@ wait_asleep(QueryChannel *self, struct pollfd *fds, nfds_t n_fds, GCancellable *
     int r;
 
     do
-        r = poll(fds, n_fds, -1);
+        r = poll(fds, n_fds, query_channel_get_wait_msec(self));
     while (r < 0 && errno == EINTR && !g_cancellable_is_cancelled(cancellable));
 
     qw_spin_note_asleep(&self->spin, (guint64) (g_get_monotonic_time() - start_usec));
@@ -105,7 +138,7 @@ query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, 
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_INTERNAL, "cannot wait for the daemon: %s", g_strerror(saved_errno));
         return FALSE;
     }
-    return TRUE;
+    return fds[0].revents != 0 || query_channel_check_patience(self, error);
 }
 
 gboolean
@@ -135,9 +168,16 @@ GSource *
 query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable)
 {
     GSource *source = g_unix_fd_source_new(self->fd, want == QUERY_IO_WANT_READ ? G_IO_IN | G_IO_HUP : G_IO_OUT | G_IO_HUP);
+    int msec = query_channel_get_wait_msec(self);
 
     if (cancellable != NULL) {
         g_autoptr(GSource) child = g_cancellable_source_new(cancellable);
+
+        g_source_set_dummy_callback(child);
+        g_source_add_child_source(source, child);
+    }
+    if (msec >= 0) {
+        g_autoptr(GSource) child = g_timeout_source_new((guint) msec);
 
         g_source_set_dummy_callback(child);
         g_source_add_child_source(source, child);

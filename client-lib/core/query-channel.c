@@ -214,6 +214,7 @@ query_channel_flush(QueryChannel *self, gboolean *ret_never_received, GError **e
         }
 
         self->out_sent += (gsize) n;
+        self->waiting_since_usec = 0;
         if (self->out_sent == self->out->len) {
             g_byte_array_set_size(self->out, 0);
             self->out_sent = 0;
@@ -283,6 +284,7 @@ receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *
 
     if (n > 0) {
         query_channel_note_awake(self);
+        self->waiting_since_usec = 0;
         *ret_n = (size_t) n;
         return QUERY_IO_DONE;
     }

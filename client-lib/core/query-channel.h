@@ -12,6 +12,9 @@
 #include "client-lib/query-client.h"
 #include "client-lib/wire/wire-record.h"
 
+/* A daemon that works answers a CANCEL at once; of one that does not for so long it is not known how it has ended. */
+#define QUERY_CHANNEL_END_USEC (5 * G_USEC_PER_SEC)
+
 typedef struct QueryChannel QueryChannel;
 typedef struct QueryWhole QueryWhole;
 
@@ -143,11 +146,28 @@ gboolean query_channel_drop_whole(QueryChannel *self);
  *
  * Waits in the calling thread; needs no main loop. May return before there is anything to read: the caller tries again anyway.
  *
- * Errors: G_IO_ERROR_CANCELLED, INTERNAL.
+ * Errors: G_IO_ERROR_CANCELLED, INTERNAL; DISCONNECTED when its patience is over.
  *
  * Returns: FALSE on error
  */
 gboolean query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *cancellable, GError **error);
+
+/* For how long it waits with nothing that comes; 0: for ever. Of a stopped daemon nothing comes, nor a hang-up. */
+void query_channel_set_patience(QueryChannel *self, gint64 patience_usec);
+
+/* A wait begins or goes on. Returns: for how long, in milliseconds as for poll(); -1: without end */
+int query_channel_get_wait_msec(QueryChannel *self);
+
+/**
+ * query_channel_check_patience:
+ *
+ * For a call that waits by a main loop, when it has tried in vain.
+ *
+ * Errors: DISCONNECTED.
+ *
+ * Returns: FALSE when it has waited for too long
+ */
+gboolean query_channel_check_patience(const QueryChannel *self, GError **error);
 
 /* Of a call that waits by a main loop: TRUE: it should try again at once. */
 gboolean query_channel_stay_awake(QueryChannel *self);
@@ -156,7 +176,8 @@ void query_channel_note_loop(QueryChannel *self, gboolean begins);
 /**
  * query_channel_create_source:
  *
- * Returns: (transfer full): a source with a #GUnixFDSourceFunc that is ready when @want is, or @cancellable cancelled
+ * Returns: (transfer full): a source with a #GUnixFDSourceFunc that is ready when @want is, @cancellable cancelled, or its patience
+ * over
  */
 GSource *query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable);
 

@@ -133,7 +133,7 @@ on_prepare(GSource *source, int *timeout_msec)
 {
     QueryPipeline *self = ((PipelineSource *) source)->pipeline;
 
-    *timeout_msec = -1;
+    *timeout_msec = query_channel_get_wait_msec(self->channel);
     return !send_queued(self);
 }
 
@@ -142,7 +142,8 @@ on_check(GSource *source)
 {
     QueryPipeline *self = ((PipelineSource *) source)->pipeline;
 
-    return self->failure != NULL || g_source_query_unix_fd(source, self->tag) != 0;
+    return self->failure != NULL || g_source_query_unix_fd(source, self->tag) != 0 ||
+           !query_channel_check_patience(self->channel, &self->failure);
 }
 
 /* The callbacks of tasks may push more: the end is looked for after them. */

@@ -326,11 +326,11 @@ qctl_session_report(QctlSession *self, GError *error, const char *what)
 {
     g_autoptr(GError) owned = error;
 
-    if (qctl_session_is_interrupted(self))
+    if (qctl_session_is_interrupted(self) && !g_error_matches(owned, QUERY_ERROR, QUERY_ERROR_DISCONNECTED))
         return QCTL_EXIT_INTERRUPTED;
     if (qctl_error_is_broken_pipe(owned))
         return QCTL_EXIT_OK;
 
     (void) fprintf(stderr, "queryctl: %s%s%s\n", what != NULL ? what : "", what != NULL ? ": " : "", owned->message);
-    return get_exit_code(self, owned);
+    return qctl_session_is_interrupted(self) ? QCTL_EXIT_INTERRUPTED : get_exit_code(self, owned);
 }

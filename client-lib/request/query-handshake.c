@@ -174,6 +174,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
 
     query_channel_set_transport(channel, transport);
     self->channel = g_steal_pointer(&channel);
+    query_request_set_patience(self);
     query_request_learn_schema(self, schema);
     self->state = g_variant_lookup(info, "fetch_serial", "u", &self->fetch_serial) ? QUERY_STATE_FIRST : QUERY_STATE_ACQUIRE;
     return TRUE;

@@ -47,6 +47,7 @@ struct QueryRequest {
     gboolean is_bound;         /* to its channel */
     gboolean reads_ahead;      /* what comes may be read at once: the descriptor is not given away */
     gboolean channel_is_idle;  /* although it has failed */
+    gboolean is_cancelled;     /* the daemon was asked to end it, and its answer is waited for */
     GError *room_error;        /* (nullable): why it was refused; it may go again when some open cursor is set aside */
     gint64 room_deadline_usec; /* monotonic: it waits for room until then; 0: it has not had to */
     GError *prepare_error;     /* known from PREPARE while the answer to its FETCH is still to be read */
@@ -93,6 +94,29 @@ gboolean query_request_connect(QueryRequest *self, GCancellable *cancellable, GE
  * Returns: FALSE on error
  */
 gboolean query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError **error);
+
+/* What it changes stays when its channel is closed: its answer says whether it has. */
+gboolean query_request_lasts(const QueryRequest *self);
+
+/**
+ * query_request_cancel:
+ *
+ * Its caller has cancelled it, or had. The daemon is asked to end an update of which it may have all: the next steps send that, and
+ * wait for the answer.
+ *
+ * Returns: TRUE: it goes on to its end without the caller's cancellable; FALSE: it can be freed, and changes nothing then
+ */
+gboolean query_request_cancel(QueryRequest *self);
+
+/**
+ * query_request_explain_cancelled:
+ * @error: (inout) (nullable): of a step that has failed; one that says that the daemon has cancelled it becomes
+ *   G_IO_ERROR_CANCELLED
+ */
+void query_request_explain_cancelled(QueryRequest *self, GError **error);
+
+/* For how long the channel waits, with nothing that comes, after the daemon's own deadline. */
+void query_request_set_patience(QueryRequest *self);
 
 /* The shape of the statement came from the daemon: keeps it with the channel and for the next time. */
 void query_request_learn_schema(QueryRequest *self, QuerySchema *schema);

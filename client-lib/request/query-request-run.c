@@ -8,31 +8,50 @@
 #include "client-lib/core/query-error.h"
 #include "client-lib/request/query-request-private.h"
 
+/* FALSE: the request is given up. */
+static gboolean
+wait_here(QueryRequest *self, QueryIo want, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+
+    if (query_channel_wait(self->channel, want, self->is_cancelled ? NULL : cancellable, &failure))
+        return TRUE;
+    if (g_error_matches(failure, G_IO_ERROR, G_IO_ERROR_CANCELLED) && query_request_cancel(self))
+        return TRUE;
+    query_request_explain_cancelled(self, &failure);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
+}
+
 gboolean
 query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)
 {
+    g_autoptr(GError) failure = NULL;
+
     if (self->endpoint.direct != NULL)
         return query_request_run_directly(self, cancellable, error);
     if (g_cancellable_set_error_if_cancelled(cancellable, error))
         return FALSE;
 
     for (;;) {
-        switch (query_request_step(self, error)) {
+        switch (query_request_step(self, &failure)) {
         case QUERY_STEP_DONE:
             return TRUE;
         case QUERY_STEP_WANT_READ:
-            if (!query_channel_wait(self->channel, QUERY_IO_WANT_READ, cancellable, error))
+            if (!wait_here(self, QUERY_IO_WANT_READ, cancellable, error))
                 return FALSE;
             break;
         case QUERY_STEP_WANT_WRITE:
-            if (!query_channel_wait(self->channel, QUERY_IO_WANT_WRITE, cancellable, error))
+            if (!wait_here(self, QUERY_IO_WANT_WRITE, cancellable, error))
                 return FALSE;
             break;
         case QUERY_STEP_CONNECT:
-            if (!query_request_connect(self, cancellable, error))
+            if (g_cancellable_set_error_if_cancelled(cancellable, error) || !query_request_connect(self, cancellable, error))
                 return FALSE;
             break;
         case QUERY_STEP_FAILED:
+            query_request_explain_cancelled(self, &failure);
+            g_propagate_error(error, g_steal_pointer(&failure));
             return FALSE;
         case QUERY_STEP_AGAIN:
             break;
@@ -55,8 +74,16 @@ on_ready(int fd, GIOCondition condition, gpointer user_data)
 static void
 wait_for(GTask *task, QueryRequest *self, QueryIo want)
 {
-    g_autoptr(GSource) source = query_channel_create_source(self->channel, want, g_task_get_cancellable(task));
+    GCancellable *cancellable = self->is_cancelled ? NULL : g_task_get_cancellable(task);
+    g_autoptr(GSource) source = NULL;
+    GError *error = NULL;
 
+    if (!query_channel_check_patience(self->channel, &error)) {
+        query_request_explain_cancelled(self, &error);
+        g_task_return_error(task, error);
+        return;
+    }
+    source = query_channel_create_source(self->channel, want, cancellable);
     g_source_set_callback(source, G_SOURCE_FUNC(on_ready), g_object_ref(task), g_object_unref);
     g_source_set_priority(source, g_task_get_priority(task));
     query_channel_note_loop(self->channel, TRUE);
@@ -141,8 +168,10 @@ run_on(GTask *task)
     QueryStep step;
     GError *error = NULL;
 
-    if (g_task_return_error_if_cancelled(task))
+    if (g_cancellable_is_cancelled(g_task_get_cancellable(task)) && !query_request_cancel(self)) {
+        (void) g_task_return_error_if_cancelled(task);
         return;
+    }
 
     step = step_awake(self, &error);
     switch (step) {
@@ -156,9 +185,11 @@ run_on(GTask *task)
         wait_for(task, self, QUERY_IO_WANT_WRITE);
         break;
     case QUERY_STEP_CONNECT:
-        run_in_thread(task, self, connect_in_thread, on_connected);
+        if (!g_task_return_error_if_cancelled(task))
+            run_in_thread(task, self, connect_in_thread, on_connected);
         break;
     case QUERY_STEP_FAILED:
+        query_request_explain_cancelled(self, &error);
         g_task_return_error(task, error);
         break;
     case QUERY_STEP_AGAIN:
@@ -175,6 +206,8 @@ query_request_run_async(QueryRequest *self, GTask *task, void (*done)(GTask *tas
     }
     g_task_set_task_data(task, self, (GDestroyNotify) query_request_free);
     self->done = done;
+    if (query_request_lasts(self) || self->command->writes)
+        g_task_set_check_cancellable(task, FALSE); /* what it answers is true also when it was cancelled meanwhile */
     if (self->endpoint.direct != NULL)
         run_in_thread(task, self, run_directly_in_thread, on_ran_directly);
     else

@@ -20,6 +20,8 @@
 /* How long a request waits for a channel, or a snapshot, when others of the process have all that the daemon allows. */
 #define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
 #define WAIT_MSEC 50
+/* What the daemon may take longer than a deadline: its thread may hang at the disk, or the machine be overloaded. */
+#define GRACE_USEC (10 * G_USEC_PER_SEC)
 
 static gint n_requests; /* (atomic): of the process */
 
@@ -249,6 +251,14 @@ queue_control(QueryRequest *self)
     self->fetch_serial = query_channel_queue(self->channel, kinds[self->kind], self->n_rows, body);
 }
 
+void
+query_request_set_patience(QueryRequest *self)
+{
+    gint64 timeout_msec = self->command->timeout_msec;
+
+    query_channel_set_patience(self->channel, timeout_msec > 0 ? 1000 * timeout_msec + GRACE_USEC : 0);
+}
+
 /* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */
 static QueryStep
 step_acquire(QueryRequest *self, GError **error)
@@ -267,6 +277,7 @@ step_acquire(QueryRequest *self, GError **error)
         return QUERY_STEP_CONNECT;
     }
 
+    query_request_set_patience(self);
     self->prepare_serial = 0;
     self->fetch_serial = 0;
     if (self->kind >= QUERY_REQUEST_BEGIN) {
@@ -510,10 +521,19 @@ step_result(QueryRequest *self, GError **error)
     return QUERY_STEP_DONE;
 }
 
+/* The CANCEL goes before the answer is looked for. */
+static QueryStep
+step_cancelled(QueryRequest *self, GError **error)
+{
+    gboolean never_received = FALSE;
+
+    return self->is_cancelled ? step_from_io(query_channel_flush(self->channel, &never_received, error)) : QUERY_STEP_AGAIN;
+}
+
 QueryStep
 query_request_step(QueryRequest *self, GError **error)
 {
-    QueryStep result = QUERY_STEP_AGAIN;
+    QueryStep result = step_cancelled(self, error);
 
     while (result == QUERY_STEP_AGAIN) {
         switch (self->state) {

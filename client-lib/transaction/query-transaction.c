@@ -405,6 +405,7 @@ run_async(QueryTransaction *self, QueryRequest *request, GError **error, gpointe
     g_autoptr(GTask) inner = NULL;
 
     g_task_set_source_tag(task, tag);
+    g_task_set_check_cancellable(task, FALSE); /* the task inside does */
     if (request == NULL) {
         g_task_return_error(task, g_steal_pointer(error));
         return;

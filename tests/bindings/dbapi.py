@@ -302,6 +302,42 @@ class TestErrors(Case):
         self.assertEqual(caught.exception.code, queryd.ErrorCode.CANCELLED)
         self.assertEqual(self.connection.execute("SELECT 1").fetchone(), (1,))
 
+    def test_interrupted_updates(self):
+        """The result of the call says whether the update was executed."""
+        insert = "INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) SELECT i FROM n"
+        interrupted = 0
+        connection = queryd.connect(autocommit=True)
+        connection.execute("CREATE TABLE many(i)")
+        for msec in range(0, 40, 4):
+            timer = threading.Timer(msec / 1000, connection.interrupt)
+            timer.start()
+            expected = 200000
+            try:
+                self.assertEqual(connection.execute(insert).rowcount, expected)
+            except queryd.OperationalError as error:
+                self.assertEqual(error.code, queryd.ErrorCode.CANCELLED)
+                expected = 0
+                interrupted += 1
+            timer.join()
+            self.assertEqual(connection.execute("SELECT count(*) FROM many").fetchone()[0], expected)
+            connection.execute("DELETE FROM many")
+        self.assertGreater(interrupted, 0)
+        connection.execute("DROP TABLE many")
+        connection.close()
+
+    def test_interrupted_transaction(self):
+        """It has ended: rollback() and close() have nothing to do, and say nothing."""
+        for end in (queryd.Connection.rollback, queryd.Connection.close):
+            connection = queryd.connect()
+            connection.execute("INSERT INTO booze(name) VALUES('interrupted')")
+            timer = threading.Timer(0.1, connection.interrupt)
+            timer.start()
+            with self.assertRaises(queryd.OperationalError):
+                connection.execute(COUNT.replace("SELECT i FROM", "SELECT max(i) FROM"), [10**12]).fetchall()
+            timer.join()
+            end(connection)
+            self.assertEqual(self.count(), 0)
+
 
 class TestSparql(Case):
     """RDF terms both ways."""

@@ -52,7 +52,31 @@ async def cancelled():
     await connection.close()
 
 
+async def cancelled_update():
+    """Nothing of a task that was cancelled happens after its end."""
+    connection = await queryd.aio.connect(timeout=0, autocommit=True)
+    await connection.execute("CREATE TABLE many(i)")
+    insert = "INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) SELECT i FROM n"
+    n_undone = 0
+    for msec in range(0, 40, 4):
+        task = asyncio.create_task(connection.execute(insert))
+        try:
+            await asyncio.wait_for(task, msec / 1000)
+        except asyncio.TimeoutError:
+            pass
+        found = (await (await connection.execute("SELECT count(*) FROM many")).fetchone())[0]
+        assert found in (0, 200000), found
+        await asyncio.sleep(0.05)
+        assert (await (await connection.execute("SELECT count(*) FROM many")).fetchone())[0] == found
+        n_undone += found == 0
+        await connection.execute("DELETE FROM many")
+    assert n_undone > 0
+    await connection.execute("DROP TABLE many")
+    await connection.close()
+
+
 asyncio.run(rows())
 asyncio.run(side_by_side())
 asyncio.run(cancelled())
+asyncio.run(cancelled_update())
 print("all as expected")

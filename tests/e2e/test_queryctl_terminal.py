@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """queryctl on a terminal: tables, colours, pager, progress, Ctrl-C, and the shell with its editor."""
 import os
+import signal
 import stat
 import subprocess
 
@@ -86,6 +87,29 @@ def test_ctrl_c_ends_a_query(bus, terminal):
     assert one.finish() == 130
     assert one.seen in (b"", b"^C")
     wait_until(lambda: not bus.queries(), "the query's end in the daemon")
+
+
+def test_ctrl_c_ends_an_update(bus, terminal):
+    bus.update("CREATE TABLE many(i)")
+    one = terminal("update", "--timeout", "0", f"INSERT INTO many {ENDLESS.replace('count(*)', 'x')}")
+    wait_until(lambda: [q for q in bus.queries() if "many" in q["text"]], "the update to run")
+    one.type("\x03")
+    assert one.finish() == 130
+    bus.update("CREATE TABLE next(i)")  # which the writer executes after all that it has
+    assert bus.query("SELECT count(*) FROM many") == [(0,)]
+
+
+def test_ctrl_c_of_an_update_that_is_not_answered(bus, terminal):
+    bus.update("CREATE TABLE many(i)")
+    one = terminal("update", "--timeout", "0", f"INSERT INTO many {ENDLESS.replace('count(*)', 'x')}")
+    wait_until(lambda: [q for q in bus.queries() if "many" in q["text"]], "the update to run")
+    os.kill(bus.daemon_pid(), signal.SIGSTOP)
+    one.type("\x03")
+    try:
+        assert one.finish() == 130
+    finally:
+        os.kill(bus.daemon_pid(), signal.SIGCONT)
+    assert b"not known whether it was executed" in one.seen
 
 
 def test_ctrl_c_leaves_no_part_of_a_file(bus, terminal, tmp_path):

@@ -27,6 +27,7 @@ _CONTROL = {"BEGIN": "begin", "BEGIN TRANSACTION": "begin", "BEGIN IMMEDIATE": "
             "BEGIN EXCLUSIVE": "begin", "COMMIT": "commit", "COMMIT TRANSACTION": "commit", "END": "commit",
             "END TRANSACTION": "commit", "ROLLBACK": "rollback", "ROLLBACK TRANSACTION": "rollback"}
 _WRITES = (ErrorCode.READ_ONLY, ErrorCode.ACCESS_DENIED)
+_ROLLED_BACK = (ErrorCode.CLOSED, ErrorCode.DISCONNECTED)  # the daemon has done it already, or does so
 
 
 class Row(tuple):
@@ -143,8 +144,13 @@ class Connection:
         self._check_open()
         transaction, self._transaction = self._transaction, None
         self._statements.clear()  # they may have been prepared for tables that are no more
-        if transaction is not None:
+        if transaction is None:
+            return
+        try:
             transaction.rollback()
+        except OperationalError as error:
+            if error.code not in _ROLLED_BACK:
+                raise
 
     def close(self):
         """Closes the connection; an open transaction is rolled back. Later calls fail."""
