@@ -7,6 +7,7 @@
  *
  * Threads: a QueryConnection may be shared by threads. A statement with its cursors, and a batch, belong to one thread at a
  * time. Sync calls need no main loop and run none; async calls complete in the caller's thread-default main context.
+ * Processes: after fork() a child cannot use the library if its parent has: calls fail with CLOSED, and the parent's go on.
  * Errors: domain QUERY_ERROR, but for G_IO_ERROR_CANCELLED: the caller's own GCancellable; and G_IO_ERROR_PENDING: a cursor
  * has an async call under way. Every call that reaches the daemon may fail with UNAVAILABLE, DISCONNECTED or PROTOCOL.
  */
@@ -40,7 +41,7 @@ G_BEGIN_DECLS
  * @QUERY_ERROR_RECOVERING: the database is being repaired; try again later
  * @QUERY_ERROR_ACCESS_DENIED: no client is allowed to do what the statement does
  * @QUERY_ERROR_LIMIT_EXCEEDED: the caller holds too much at once
- * @QUERY_ERROR_CLOSED: the channel, cursor or transaction is closed, or the daemon is shutting down
+ * @QUERY_ERROR_CLOSED: the channel, cursor or transaction is closed, the daemon is shutting down, or the process was forked
  * @QUERY_ERROR_INTERNAL: internal error in the daemon, or an unknown error code
  * @QUERY_ERROR_DISCONNECTED: the daemon went away before the end of the result; an update may have been executed
  * @QUERY_ERROR_PROTOCOL: the daemon violated the wire format, or speaks an incompatible protocol version

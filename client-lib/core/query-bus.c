@@ -13,6 +13,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/core/query-process.h"
 #include "client-lib/core/query-store-name.h"
 
 #define POLL_USEC 10000          /* while the own store's daemon takes its name */
@@ -87,6 +88,16 @@ keep_connection(QueryBus *self, GDBusConnection *connection)
     return g_object_ref(self->connection);
 }
 
+/* GDBus has one thread for all connections of a process, which a child of fork() has not: calls would wait for ever. */
+static gboolean
+check_process(GError **error)
+{
+    static gint first_n_forks = -1; /* atomic */
+
+    (void) g_atomic_int_compare_and_exchange(&first_n_forks, -1, (gint) query_process_get_n_forks());
+    return query_process_check((guint) g_atomic_int_get(&first_n_forks), error);
+}
+
 GDBusConnection *
 query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **error)
 {
@@ -94,6 +105,8 @@ query_bus_get_connection(QueryBus *self, GCancellable *cancellable, GError **err
     g_autoptr(GError) local_error = NULL;
     g_autofree char *address = NULL;
 
+    if (!check_process(error))
+        return NULL;
     if (connection != NULL)
         return g_steal_pointer(&connection);
     if (self == NULL) {

@@ -13,6 +13,7 @@
 
 struct QueryChannel {
     int fd;
+    guint n_forks; /* of the process that has opened it */
     gsize page_size;
     QueryTransport transport;
     guint32 last_serial;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-error.h"
+#include "client-lib/core/query-process.h"
 
 typedef struct Outgoing {
     QwHeader header; /* kind, count, serial */
@@ -29,6 +30,7 @@ query_channel_new(int fd, gsize page_size, guint32 last_serial)
 
     g_assert(page_size >= QW_PAGE_SIZE_MIN && page_size <= QW_PAGE_SIZE_MAX);
     self->fd = fd;
+    self->n_forks = query_process_get_n_forks();
     self->page_size = page_size;
     self->last_serial = last_serial;
     self->capacity = page_size + QW_HEADER_SIZE;
@@ -198,6 +200,8 @@ query_channel_flush(QueryChannel *self, gboolean *ret_never_received, GError **e
 {
     ssize_t n;
 
+    if (!query_process_check(self->n_forks, error))
+        return QUERY_IO_FAILED;
     for (;;) {
         while (self->out->len < self->page_size && !g_queue_is_empty(&self->outgoing))
             encode_next(self);
@@ -277,6 +281,8 @@ receive_some(QueryChannel *self, void *data, size_t n_bytes, int flags, size_t *
 {
     ssize_t n;
 
+    if (!query_process_check(self->n_forks, error))
+        return QUERY_IO_FAILED;
     do
         n = flags & MSG_PEEK ? recv(self->fd, data, n_bytes, flags | MSG_DONTWAIT) /* it would duplicate descriptors */
                              : receive_with_fds(self, data, n_bytes, flags | MSG_DONTWAIT);

@@ -9,6 +9,7 @@
 
 #include "client-lib/core/query-held.h"
 #include "client-lib/core/query-mutex.h"
+#include "client-lib/core/query-process.h"
 #include "client-lib/wire/wire-recent.h"
 
 struct QueryPool {
@@ -17,6 +18,7 @@ struct QueryPool {
     QwRecent schemas; /* of Remembered */
     void *schema_items[QUERY_POOL_MAX_SCHEMAS];
     QueryTransport transport;
+    guint n_forks; /* of the process that has made it */
 };
 
 typedef struct Remembered {
@@ -40,10 +42,17 @@ query_pool_new(void)
 {
     QueryPool *self = g_new0(QueryPool, 1);
 
+    self->n_forks = query_process_get_n_forks();
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
     self->schemas = (QwRecent){ .items = self->schema_items, .max = QUERY_POOL_MAX_SCHEMAS };
     return self;
+}
+
+gboolean
+query_pool_check_process(const QueryPool *self, GError **error)
+{
+    return query_process_check(self->n_forks, error);
 }
 
 void

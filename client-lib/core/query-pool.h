@@ -22,6 +22,8 @@ typedef struct QueryPool QueryPool;
 
 QueryPool *query_pool_new(void);
 void query_pool_free(QueryPool *self);
+/* FALSE: a parent of this process has made it (query-process.h). */
+gboolean query_pool_check_process(const QueryPool *self, GError **error);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPool, query_pool_free)
 
 /**

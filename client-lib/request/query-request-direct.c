@@ -66,7 +66,7 @@ query_request_run_directly(QueryRequest *self, GCancellable *cancellable, GError
 {
     g_autoptr(QuerySchema) schema = NULL;
 
-    if (g_cancellable_set_error_if_cancelled(cancellable, error))
+    if (g_cancellable_set_error_if_cancelled(cancellable, error) || !query_pool_check_process(self->endpoint.pool, error))
         return FALSE;
 
     if (self->kind == QUERY_REQUEST_ROWS)
