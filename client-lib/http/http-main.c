@@ -202,6 +202,7 @@ main(int argc, char **argv)
     g_auto(Arguments) arguments = { .port = -1 };
     g_autoptr(GError) error = NULL;
 
+    qw_environment_fill_streams();
     (void) setlocale(LC_ALL, "");
     qw_environment_forget_relative_folders();
     (void) signal(SIGPIPE, SIG_IGN);

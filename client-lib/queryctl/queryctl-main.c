@@ -5,27 +5,13 @@
  * Place: layer B. It includes nothing of ours but <query-client.h>: every application can do what it can.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "client-lib/queryctl/complete.h"
 #include "client-lib/queryctl/verbs.h"
 #include "client-lib/wire/wire-environment.h"
-
-/*
- * A standard stream that is closed stays an error to use. Else the next descriptor that is opened gets its number, and GLib's
- * wake-ups or the bus get what is printed.
- */
-static void
-fill_streams(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-            (void) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-}
 
 /* What stdio keeps until the end, such as the help, may find a full disk only now. A reader that has read enough is no error.
  * @saved: errno of a text that was too long to be kept, or 0 */
@@ -54,7 +40,7 @@ main(int argc, char **argv)
     g_autoptr(QctlArguments) arguments = NULL;
     g_autoptr(QctlSession) session = NULL;
 
-    fill_streams();
+    qw_environment_fill_streams();
     qw_environment_forget_relative_folders();
     (void) setlocale(LC_ALL, "");
     if (argc > 1 && g_str_equal(argv[1], "--complete"))

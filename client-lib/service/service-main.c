@@ -216,6 +216,7 @@ main(int argc, char **argv)
     g_autoptr(GOptionContext) context = g_option_context_new("- asks SPARQL endpoints for queryd");
     g_autoptr(GError) error = NULL;
 
+    qw_environment_fill_streams();
     (void) setlocale(LC_ALL, "");
     qw_environment_forget_relative_folders();
     g_option_context_add_main_entries(context, entries, NULL);

@@ -183,6 +183,21 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "age of the last check of the database after which an idle daemon makes another; 0: never"),
 };
 
+/*
+ * Of the memory of the process. The heap has half, so queries that take all of it leave the other half to all else. A limit of one
+ * query or client needs no share: what all may take bounds it, too.
+ */
+#define MEMORY_PARTS 32
+
+static const struct {
+    QdLimit limit;
+    uint64_t n_parts;
+} memory_shares[] = {
+    { QD_LIMIT_HEAP_HARD_BYTES, 16 }, { QD_LIMIT_HEAP_SOFT_BYTES, 8 },     { QD_LIMIT_IMPORT_MEMORY_BYTES, 16 },
+    { QD_LIMIT_REQUEST_BYTES, 10 },   { QD_LIMIT_TALLY_CACHE_BYTES, 4 },   { QD_LIMIT_RESULT_MEMORY_BYTES, 4 },
+    { QD_LIMIT_LARGE_PAGE_BYTES, 4 }, { QD_LIMIT_JSONLD_RECORD_BYTES, 2 }, { QD_LIMIT_RING_BYTES, 1 },
+};
+
 const QdLimitInfo *
 qd_limit_get_info(QdLimit limit)
 {
@@ -218,6 +233,23 @@ qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError **error)
 
     qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no limit is named '%s'", name);
     return FALSE;
+}
+
+gboolean
+qd_limits_fit_memory(QdLimits *self, uint64_t n_bytes)
+{
+    gboolean is_lowered = FALSE;
+
+    for (guint i = 0; i < G_N_ELEMENTS(memory_shares); i++) {
+        QdLimit limit = memory_shares[i].limit;
+        uint64_t max = MAX(n_bytes / MEMORY_PARTS * memory_shares[i].n_parts, limit_table[limit].min);
+
+        if (self->values[limit] <= max)
+            continue;
+        self->values[limit] = max;
+        is_lowered = TRUE;
+    }
+    return is_lowered;
 }
 
 void

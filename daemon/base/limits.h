@@ -139,6 +139,12 @@ void qd_limits_init(QdLimits *ret_limits);
 /* By name, as the configuration has it; false and BAD_PARAMETER for an unknown name or a value out of bounds. */
 gboolean qd_limits_set(QdLimits *self, const char *name, uint64_t value, GError **error);
 
+/*
+ * Lowers the limits of memory to their shares of @n_bytes, which the process may take (UINT64_MAX: no bound), but not below the
+ * table's minimum. The shares of 512 MiB, the MemoryMax= of the unit, are the defaults. Returns: whether it has lowered any.
+ */
+gboolean qd_limits_fit_memory(QdLimits *self, uint64_t n_bytes);
+
 static inline uint64_t
 qd_limits_get(const QdLimits *self, QdLimit limit)
 {

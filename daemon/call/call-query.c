@@ -15,6 +15,7 @@
 #include "daemon/runtime/context.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/runtime/workers.h"
+#include "daemon/sqlite/connection.h"
 
 #define SLICE_USEC 10000
 
@@ -393,7 +394,8 @@ analyze_query(QdCall *call, const QdCallStatement *statement, GError **error)
 static gboolean
 explain_sql(QdCall *call, gboolean is_generated, GError **error)
 {
-    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, call->result.sql, NULL);
+    const char *sql = call->result.sql;
+    g_autofree char *text = g_strconcat(EXPLAIN_PREFIX, qd_connection_skip_empty(sql, sql + strlen(sql)), NULL);
     const QdRunText what = { .language = QD_LANGUAGE_SQL, .text = text, .n_bytes = strlen(text), .is_generated = is_generated };
     g_autoptr(GHashTable) depths = g_hash_table_new(NULL, NULL);
     g_autoptr(QdRun) run = start_run_of(call, &what, QD_POLICY_WRITE, error);

@@ -317,6 +317,8 @@ QdRequest *qd_channel_free_request(QdChannel *self, QdRequest *request);
 
 /* Whether @request runs a statement that is BEGIN, COMMIT or ROLLBACK by its text. */
 gboolean qd_channel_is_control(const QdChannel *self, const QdRequest *request);
+/* That of the record, or of its text. */
+QwKind qd_channel_get_kind(const QdChannel *self, const QdRequest *request);
 /* Whether the next request is an update. */
 gboolean qd_channel_next_is_write(const QdChannel *self);
 
@@ -453,6 +455,11 @@ gboolean qd_channel_begin_transaction(QdChannel *self, gboolean *ret_leads);
 gboolean qd_channel_answer_begin(QdChannel *self);
 /* COMMIT or ROLLBACK, the current request. */
 void qd_channel_end_transaction(QdChannel *self);
+/*
+ * The current request is not begun, for @error. A COMMIT has kept nothing then, as after any error: the client counts on it that
+ * the transaction is over. A ROLLBACK is done all the same.
+ */
+void qd_channel_refuse_request(QdChannel *self, const GError *error);
 /* FALSE: the transaction has ended before its time; @error says why. Also TRUE when there is none. */
 gboolean qd_channel_check_transaction(const QdChannel *self, GError **error);
 /* (transfer full): @error as that of a request which has ended the transaction with it */

@@ -555,11 +555,17 @@ qd_channel_take_request(QdChannel *self)
 }
 
 /* The text BEGIN is what the record is. */
-static const uint8_t control_kinds[] = {
+static const QwKind control_kinds[] = {
     [QD_CONTROL_BEGIN] = QW_KIND_BEGIN,
     [QD_CONTROL_COMMIT] = QW_KIND_COMMIT,
     [QD_CONTROL_ROLLBACK] = QW_KIND_ROLLBACK,
 };
+
+QwKind
+qd_channel_get_kind(const QdChannel *self, const QdRequest *request)
+{
+    return qd_channel_is_control(self, request) ? control_kinds[self->statement.control] : (QwKind) request->kind;
+}
 
 gboolean
 qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
@@ -569,8 +575,7 @@ qd_channel_start_request(QdChannel *self, gboolean *ret_leads)
     gboolean ok;
 
     qd_channel_take_request(self);
-    if (qd_channel_is_control(self, self->work.request))
-        self->work.request->kind = control_kinds[self->statement.control];
+    self->work.request->kind = (uint8_t) qd_channel_get_kind(self, self->work.request);
     request = self->work.request;
     if (request->kind == QW_KIND_BEGIN)
         return qd_channel_begin_transaction(self, ret_leads);

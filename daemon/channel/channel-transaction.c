@@ -358,3 +358,21 @@ qd_channel_end_transaction(QdChannel *self)
     }
     qd_channel_drop_transaction(self);
 }
+
+void
+qd_channel_refuse_request(QdChannel *self, const GError *error)
+{
+    QwKind kind = qd_channel_get_kind(self, self->work.request);
+    g_autoptr(GError) explained = NULL;
+
+    if (self->transaction == NULL || (kind != QW_KIND_COMMIT && kind != QW_KIND_ROLLBACK)) {
+        qd_channel_fail_request(self, error);
+    } else if (kind == QW_KIND_ROLLBACK) {
+        self->work.request->kind = QW_KIND_ROLLBACK;
+        qd_channel_end_transaction(self);
+    } else {
+        explained = qd_channel_explain_end(error);
+        qd_channel_drop_transaction(self);
+        qd_channel_fail_request(self, explained);
+    }
+}

@@ -272,7 +272,7 @@ channel_get_slot(QdChannel *self)
 
     qd_channel_take_request(self);
     qd_task_set_full_error(&self->context->limits, &error);
-    qd_channel_fail_request(self, error);
+    qd_channel_refuse_request(self, error);
     return SLOT_REFUSED;
 }
 
@@ -295,7 +295,7 @@ channel_drop_cancelled(QdChannel *self)
     else if (self->work.request->error == NULL)
         qd_error_set(&self->work.request->error, QW_ERROR_CANCELLED, "request was cancelled");
     error = g_steal_pointer(&self->work.request->error);
-    qd_channel_fail_request(self, error);
+    qd_channel_refuse_request(self, error);
     return TRUE;
 }
 

@@ -144,6 +144,7 @@ main(int argc, char **argv)
     g_autoptr(GError) error = NULL;
     int r;
 
+    qw_environment_fill_streams();
     setlocale(LC_ALL, "C.UTF-8");
     qw_environment_forget_relative_folders();
     g_option_context_add_main_entries(context, option_entries, NULL);

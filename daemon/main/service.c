@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/base/cgroup.h"
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
 #include "daemon/base/interrupt.h"
@@ -59,6 +60,18 @@ apply_open_files(QdLimits *limits)
     }
 }
 
+/* Else the kernel kills the daemon, with the queries of all, before one of them reaches a limit. */
+static void
+apply_memory_max(QdLimits *limits)
+{
+    uint64_t n_bytes = qd_cgroup_get_memory_max();
+
+    if (qd_limits_fit_memory(limits, n_bytes))
+        qd_log(LOG_INFO, &(QdLogFields){ .message_id = QD_LOG_ID_CONFIG },
+               "MemoryMax= is %" G_GUINT64_FORMAT " bytes: limits of memory are lowered, 'heap_hard_bytes' is %" G_GUINT64_FORMAT,
+               n_bytes, qd_limits_get(limits, QD_LIMIT_HEAP_HARD_BYTES));
+}
+
 static void
 apply_config(QdService *self)
 {
@@ -72,6 +85,7 @@ apply_config(QdService *self)
     if (self->config->tracker == QD_TRACKER_OFF)
         self->config->limits.values[QD_LIMIT_RESOURCE_EVENTS] = 0; /* there are no listeners, and they cost time */
     apply_open_files(&self->config->limits);
+    apply_memory_max(&self->config->limits);
 }
 
 static gboolean

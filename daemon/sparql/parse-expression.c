@@ -180,7 +180,7 @@ parse_function(QdParser *self)
 static gboolean
 find_aggregate(const QdToken *token, QdAggregateKind *ret_kind)
 {
-    static const char *const names[] = { "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT" };
+    static const char *const names[] = { QD_AGGREGATE_NAMES };
 
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
         if (qd_token_is_word(token, names[i])) {
@@ -278,7 +278,7 @@ parse_primary(QdParser *self)
     if (qd_parser_is(self, QD_TOKEN_WORD))
         expression = parse_named_call(self);
     if (expression == NULL)
-        (void) qd_parser_fail_expected(self, "an expression");
+        (void) qd_parser_fail_call(self, "an expression");
     return expression;
 }
 
@@ -482,7 +482,7 @@ qd_parser_parse_constraint(QdParser *self)
     QdExpression *expression;
 
     if (!qd_parser_starts_constraint(self)) {
-        (void) qd_parser_fail_expected(self, "'(' or a call");
+        (void) qd_parser_fail_call(self, "'(' or a call");
         return NULL;
     }
     expression = parse_primary(self);

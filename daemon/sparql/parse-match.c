@@ -157,6 +157,21 @@ mentions_match(const QdPath *path)
     return FALSE;
 }
 
+/* Within SERVICE the endpoint may know it. */
+static void
+warn_of_unknown(QdParser *self, const QdPattern *pattern, const QdNode *predicate)
+{
+    guint line, column;
+
+    if (self->service.depth > 0 || predicate->kind != QD_NODE_TERM || predicate->term->kind != QD_TERM_IRI ||
+        !g_str_has_prefix(predicate->term->lexical, QD_FTS_NAMESPACE))
+        return;
+    qd_lexer_get_place(self->lexer, pattern->offset, &line, &column);
+    g_ptr_array_add(self->ast->warnings,
+                    qd_arena_printf(self->arena, "%u:%u: the predicate <%s> is not fts:match: it finds stored triples only", line,
+                                    column, predicate->term->lexical));
+}
+
 gboolean
 qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern)
 {
@@ -171,8 +186,10 @@ qd_parser_take_matches(QdParser *self, GArray *triples, QdPattern *pattern)
 
         if (triple->path != NULL && mentions_match(triple->path))
             return qd_parser_fail(self, pattern->offset, "fts:match stands in no path");
-        if (!is_iri(&triple->p, QD_FTS_NAMESPACE "match"))
+        if (!is_iri(&triple->p, QD_FTS_NAMESPACE "match")) {
+            warn_of_unknown(self, pattern, &triple->p);
             continue;
+        }
         if (matches->len == 0)
             find_lists(&block);
         match = take_match(&block, triple);

@@ -141,7 +141,7 @@ parse_group_by(QdParser *self, QdSelect *select)
     select->grouped = TRUE;
     select->groups = qd_parser_take_array(self, groups);
     select->n_groups = groups->len;
-    return groups->len > 0 ? qd_parser_count_parts(self, groups->len) : qd_parser_fail_expected(self, "a variable, '(' or a call");
+    return groups->len > 0 ? qd_parser_count_parts(self, groups->len) : qd_parser_fail_call(self, "a variable, '(' or a call");
 }
 
 static gboolean
@@ -195,7 +195,7 @@ parse_order_by(QdParser *self, QdSelect *select)
     select->orders = qd_parser_take_array(self, orders);
     select->n_orders = orders->len;
     return orders->len > 0 ? qd_parser_count_parts(self, orders->len)
-                           : qd_parser_fail_expected(self, "ASC, DESC, a variable, '(' or a call");
+                           : qd_parser_fail_call(self, "ASC, DESC, a variable, '(' or a call");
 }
 
 static gboolean
@@ -260,10 +260,10 @@ parse_query_dataset(QdParser *self)
 static gboolean
 parse_where(QdParser *self, QdSelect *select)
 {
-    if (!qd_parser_accept_word(self, "WHERE") && self->error != NULL)
-        return FALSE;
+    gboolean has_word = qd_parser_accept_word(self, "WHERE");
+
     if (!qd_parser_is(self, '{'))
-        return qd_parser_fail_expected(self, "WHERE or '{'");
+        return qd_parser_fail_expected(self, has_word ? "'{'" : "WHERE or '{'");
     select->where = qd_parser_parse_group(self);
     return select->where != NULL;
 }

@@ -27,7 +27,8 @@ typedef struct QdParserNames {
 
 /* Where SERVICE takes its text from. */
 typedef struct QdParserService {
-    const char *text;  /* the whole one, which offsets of tokens count in */
+    const char *text; /* the whole one, which offsets of tokens count in */
+    gsize n_text;
     guint64 group_end; /* after the group that was parsed last */
     guint depth;       /* of SERVICEs that the parser is in */
 } QdParserService;
@@ -81,7 +82,11 @@ gboolean qd_parser_expect_word(QdParser *self, const char *keyword);
 
 /* Failing: what was expected instead of the token; or any message at an offset. Always FALSE. */
 gboolean qd_parser_fail_expected(QdParser *self, const char *what);
-/* For it, where a request may begin. */
+/* The same where the token may be the name of a function that there is not. */
+gboolean qd_parser_fail_call(QdParser *self, const char *what);
+/* Those of them that are aggregates. */
+#define QD_AGGREGATE_NAMES "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"
+/* For qd_parser_fail_expected(), where a request may begin. */
 #define QD_PARSER_UPDATE_WORDS "INSERT, DELETE, WITH, LOAD, CLEAR, DROP, CREATE, ADD, MOVE or COPY"
 #define QD_PARSER_FIRST_WORDS "BASE, PREFIX, SELECT, CONSTRUCT, DESCRIBE or ASK, or in an update " QD_PARSER_UPDATE_WORDS
 gboolean qd_parser_fail_limit(QdParser *self, QdLimit limit, const char *what); /* at the token */

@@ -94,40 +94,6 @@ qd_parser_expect_word(QdParser *self, const char *keyword)
     return qd_parser_is_word(self, keyword) ? qd_parser_advance(self) : qd_parser_fail_expected(self, keyword);
 }
 
-/* What the token is in SPARQL 1.2, where it is nothing in 1.1; NULL: nothing there either. */
-static const char *
-find_newer_meaning(QdParser *self)
-{
-    static const char *const functions[] = { "TRIPLE",  "isTRIPLE",   "SUBJECT", "PREDICATE", "OBJECT",
-                                             "LANGDIR", "STRLANGDIR", "hasLANG", "hasLANGDIR" };
-
-    if (qd_parser_is_word(self, "VERSION"))
-        return "version directives" QD_RDF12;
-    for (guint i = 0; i < G_N_ELEMENTS(functions); i++) {
-        if (qd_parser_is_word(self, functions[i]) && qd_parser_next_is(self, '('))
-            return "functions of triple terms and base directions" QD_RDF12;
-    }
-    if (qd_parser_is(self, '<') && (qd_parser_next_is(self, '<') || qd_parser_next_is(self, QD_TOKEN_IRIREF)) &&
-        self->next.offset == self->token.offset + 1)
-        return "triple terms and reified triples ('<<')" QD_RDF12;
-    return NULL;
-}
-
-gboolean
-qd_parser_fail_expected(QdParser *self, const char *what)
-{
-    g_autofree char *token = NULL;
-    const char *newer;
-
-    if (self->error != NULL)
-        return FALSE;
-    newer = find_newer_meaning(self);
-    if (newer != NULL)
-        return qd_parser_fail(self, self->token.offset, "%s", newer);
-    token = qd_token_describe(&self->token);
-    return qd_parser_fail(self, self->token.offset, "unexpected %s, expected %s", token, what);
-}
-
 gboolean
 qd_parser_fail(QdParser *self, guint64 offset, const char *format, ...)
 {
@@ -547,7 +513,7 @@ qd_parser_parse(const char *text, gsize n_bytes, gboolean is_update, const QdPar
         .read_value = QD_FINGERPRINT_NO_VALUE,
         .options = options,
         .names = { prefixes, variable_names, labels, data_labels },
-        .service = { .text = text },
+        .service = { .text = text, .n_text = n_bytes },
         .matches = matches,
         .match_calls = match_calls,
     };

@@ -13,6 +13,7 @@
 #include "daemon/sqlite/operation.h"
 #include "daemon/sqlite/sqlite-error.h"
 
+#define NO_STATEMENT "1:1: the text has no statement: it is empty, or has only comments"
 #define GENERATED_DEPTH_MAX 1000 /* of an expression in what we write; SQLite is compiled for so much */
 #define HASHED_BYTES 64          /* at each end of a text */
 /* Of statements kept by a connection that is not used. An INSERT of 60,000 rows of VALUES has 8 MB, and a client can send many. */
@@ -145,22 +146,21 @@ qd_connection_drop_statements(QdConnection *self)
         forget(self, qw_recent_pop(&self->statements));
 }
 
-/* Where something else than white space, comments and semicolons begins, or @end. */
-static const char *
-skip_empty(const char *tail, const char *end)
+const char *
+qd_connection_skip_empty(const char *text, const char *end)
 {
-    while (tail < end) {
-        if (g_ascii_isspace(*tail) || *tail == ';') {
-            tail++;
-        } else if (end - tail >= 2 && tail[0] == '-' && tail[1] == '-') {
-            while (tail < end && *tail != '\n')
-                tail++;
-        } else if (end - tail >= 2 && tail[0] == '/' && tail[1] == '*') {
-            const char *close = memmem(tail + 2, (size_t) (end - tail - 2), "*/", 2);
+    while (text < end) {
+        if (g_ascii_isspace(*text) || *text == ';') {
+            text++;
+        } else if (end - text >= 2 && text[0] == '-' && text[1] == '-') {
+            while (text < end && *text != '\n')
+                text++;
+        } else if (end - text >= 2 && text[0] == '/' && text[1] == '*') {
+            const char *close = memmem(text + 2, (size_t) (end - text - 2), "*/", 2);
 
-            tail = close != NULL ? close + 2 : end;
+            text = close != NULL ? close + 2 : end;
         } else {
-            return tail;
+            return text;
         }
     }
     return end;
@@ -188,8 +188,8 @@ check_text(const char *text, gsize n_bytes, GError **error)
         qd_error_set_at(error, QW_ERROR_SYNTAX, text, n_bytes, (size_t) (invalid - text), "statement is not UTF-8");
         return FALSE;
     }
-    if (skip_empty(text, text + n_bytes) == text + n_bytes) {
-        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+    if (qd_connection_skip_empty(text, text + n_bytes) == text + n_bytes) {
+        qd_error_set(error, QW_ERROR_SYNTAX, NO_STATEMENT);
         return FALSE;
     }
     return TRUE;
@@ -200,7 +200,7 @@ check_compiled(const QdCompiled *compiled, const char *tail, GError **error)
 {
     const char *end = compiled->text + compiled->n_text_bytes;
 
-    if (skip_empty(tail, end) != end) {
+    if (qd_connection_skip_empty(tail, end) != end) {
         while (g_ascii_isspace(*tail) || *tail == ';')
             tail++;
         qd_error_set_at(error, QW_ERROR_SYNTAX, compiled->text, compiled->n_text_bytes, (size_t) (tail - compiled->text),
@@ -288,7 +288,7 @@ set_generated_error(sqlite3 *db, const QdLimits *limits, GError **error)
 static gboolean
 vacuums(QdConnection *self, const QdCompiled *compiled)
 {
-    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    const char *statement = qd_connection_skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
     g_autofree char *text = g_strconcat("EXPLAIN ", statement, NULL);
     QdPolicy policy = qd_connection_set_policy(self, QD_POLICY_INTERNAL);
     sqlite3_stmt *stmt = NULL;
@@ -313,7 +313,7 @@ is_pragma(const char *statement)
 static gboolean
 check_grants(QdConnection *self, const QdCompiled *compiled, GError **error)
 {
-    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    const char *statement = qd_connection_skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
     QdPolicy policy;
     gboolean ok;
 
@@ -354,7 +354,7 @@ compile_text(QdConnection *self, QdCompiled *compiled, const QdLimits *limits, G
         return FALSE;
     }
     if (compiled->stmt == NULL) {
-        qd_error_set(error, QW_ERROR_SYNTAX, "1:1: statement is empty");
+        qd_error_set(error, QW_ERROR_SYNTAX, NO_STATEMENT);
         return FALSE;
     }
 
@@ -414,7 +414,7 @@ compile_anew(QdConnection *self, const char *text, gsize n_bytes, QdPolicy polic
 static gboolean
 add_program_reads(QdConnection *self, const QdCompiled *compiled, GPtrArray *tables, GError **error)
 {
-    const char *statement = skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
+    const char *statement = qd_connection_skip_empty(compiled->text, compiled->text + compiled->n_text_bytes);
     QdPolicy policy;
     int r;
 

@@ -133,6 +133,9 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
 /* When the caller of what is compiled from here on has waited long enough: @end_usec (monotonic), 0: never. It had @timeout_msec.
  */
 void qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t timeout_msec);
+/* Where something else than white space, comments and semicolons begins, or @end. */
+const char *qd_connection_skip_empty(const char *text, const char *end);
+
 /**
  * qd_connection_compile:
  * @text: one statement; need not be NUL-terminated at @n_bytes, must not contain a NUL

@@ -23,6 +23,7 @@
 #include "daemon/sqlite/file-check.h"
 #include "daemon/sqlite/file-watch.h"
 #include "daemon/sqlite/schema.h"
+#include "daemon/store/harm.h"
 #include "daemon/store/lost-content.h"
 
 #define DATABASE_NAME "queryd.db"
@@ -188,37 +189,11 @@ count_start(QdDatabase *self, GError **error)
     return TRUE;
 }
 
-/* A wrong byte in the header, which SQLite has no code of its own for. */
-static void
-correct_unknown_format(GError **error)
-{
-    g_autofree char *message = NULL;
-
-    if (qd_error_get_code(*error) != QW_ERROR_SYNTAX || strstr((*error)->message, "unsupported file format") == NULL)
-        return;
-    message = g_strdup((*error)->message);
-    g_clear_error(error);
-    qd_error_set(error, QW_ERROR_CORRUPT, "%s", message);
-}
-
-/*
- * Our own statements do not fit our tables: another program has changed them. Nothing is salvaged unasked then: the user may
- * want to undo that change.
- */
+/* Nothing is salvaged unasked where another program has changed a whole file: the user may want to undo that change. */
 static gboolean
 explain_harm(QdDatabase *self, GError *failure, GError **error)
 {
-    correct_unknown_format(&failure);
-    self->harmed = qd_error_get_code(failure) == QW_ERROR_SYNTAX || qd_error_get_code(failure) == QW_ERROR_CONSTRAINT;
-    if (self->harmed)
-        qd_error_set(
-            error, QW_ERROR_CORRUPT,
-            "another program has changed internal tables of queryd: %s. To put a backup in the place of this file: queryctl "
-            "restore FILE. To repair it, which keeps the old file: queryd --salvage --directory '%s'",
-            failure->message, self->directory);
-    else
-        g_propagate_error(error, g_error_copy(failure));
-    g_error_free(failure);
+    self->harmed = qd_harm_explain(self->writer, self->directory, failure, error);
     return FALSE;
 }
 
@@ -299,7 +274,7 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
         keep_ballast(self, limits);
         return TRUE;
     }
-    correct_unknown_format(&first);
+    qd_harm_correct_unknown_format(&first);
     /* closed first: its checkpoint would eat the room */
     self->writer = qd_connection_free(self->writer);
     if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))

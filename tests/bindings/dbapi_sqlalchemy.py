@@ -81,6 +81,22 @@ def check_reflection(engine):
     assert [index["column_names"] for index in inspector.get_indexes("song")] == [["title"]]
     assert [key["column_names"] for key in inspector.get_unique_constraints("artist")] == [["name"]]
     assert inspector.has_table("song") and not inspector.has_table("nothing")
+    check_views(engine)
+
+
+def check_views(engine):
+    """Those of the daemon are not shown, but for one who names them."""
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE VIEW title AS SELECT title FROM song"))
+    inspector = sa.inspect(engine)
+    assert [inspector.get_view_names(), inspector.get_view_names(schema="main")] == [["title"]] * 2, inspector.get_view_names()
+    assert [inspector.get_temp_table_names(), inspector.get_temp_view_names()] == [[], []]
+    found = sa.MetaData()
+    found.reflect(engine, views=True)
+    assert sorted(found.tables) == ["artist", "song", "title"], sorted(found.tables)
+    assert inspector.has_table("title") and inspector.has_table("queryd_meta")
+    with engine.begin() as connection:
+        connection.execute(sa.text("DROP VIEW title"))
 
 
 def check_orm(engine):

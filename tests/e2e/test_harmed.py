@@ -192,6 +192,22 @@ def test_harmed_internal_table(store, sql):
     assert store.check() == (True, [])
 
 
+@pytest.mark.parametrize("table", ["queryd_term_key", "queryd_meta"])
+def test_a_damaged_page_is_no_other_program(store, table):
+    """Nothing was salvaged, and the daemon said that another program had changed internal tables."""
+    before = sorted(store.query(ALL, language="sparql"), key=str)
+    size = store.query("PRAGMA page_size")[0][0]
+    root = store.query("SELECT rootpage FROM sqlite_schema WHERE name=?", [table])[0][0]
+    store.stop_daemon()
+    with open(os.path.join(store.store, "queryd.db"), "r+b") as file:
+        file.seek(root * size - 20)
+        file.write(bytes(20))
+    assert wait_until(lambda: try_query(store, "SELECT a, b FROM t ORDER BY a"), "the store") == [(1, "one"), (2, "two")]
+    assert sorted(store.query(ALL, language="sparql"), key=str) == before
+    assert [name for name in os.listdir(store.store) if "corrupt-" in name]
+    assert store.check() == (True, [])
+
+
 @pytest.mark.parametrize("sql", RUBBISH)
 def test_rubbish_in_internal_tables(store, sql):
     harm(store, sql)

@@ -266,6 +266,17 @@ def test_explain(bus):
                      re.MULTILINE), plan
 
 
+@pytest.mark.parametrize("text", ["", " \n", ";", "-- x", "/* x */;", "\ufeff"])
+def test_a_text_without_a_statement(bus, text):
+    for call in (bus.query, bus.update, bus.prepare, bus.explain, lambda it: bus.batch([(it, [])])):
+        with pytest.raises(BusError, match="1:1: the text has no statement: it is empty, or has only comments$") as error:
+            call(text)
+        assert error.value.name == "Syntax"
+    text += "\n; SELECT 1 AS a -- x" if text != "\ufeff" else "SELECT 1 AS a"
+    assert bus.query(text) == [(1,)]
+    assert bus.explain(text) == (text, "SCAN CONSTANT ROW\n")
+
+
 def test_explain_goes_as_deep_as_a_query(bus):
     """SQL that SPARQL was translated to may be deeper than what a client may write."""
     text = "SELECT * { ?a0 <p:p> ?b0 " + "".join(f"FILTER NOT EXISTS {{ ?a{i} <p:p> ?a{i + 1} " for i in range(85)) + "}" * 86

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from harness import SANITIZER, SLOWER, BusError, memory_file, status_kib, wait_until
+from harness import MANAGER, SANITIZER, SLOWER, BusError, memory_file, status_kib, wait_until
 from wire_client import RemoteError, encode_record, encode_row, encode_string
 from wire_reader import CutOff
 
@@ -208,3 +208,27 @@ def test_a_quarter_of_the_channels_is_for_those_with_few(make_bus):
             process.wait()
             process.stdin.close()
             process.stdout.close()
+
+
+def test_a_small_control_group_lowers_the_limits(make_bus, tmp_path):
+    """With MemoryMax=128M the kernel killed the daemon at eight queries of 40 MB. A folder stands for the group here."""
+    if os.getuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs root and unshare -m for a file system of its own")
+    with open("/proc/self/cgroup", encoding="utf-8") as stream:
+        if not any(line.startswith("0::/") and not line.startswith("0::/..") for line in stream):
+            pytest.skip("no control groups of version 2")
+    (tmp_path / "memory.max").write_text(f"{128 * MIB}\n")
+    bus = make_bus(prefix=f"unshare -m sh -c 'mount --bind {tmp_path} /sys/fs/cgroup && exec \"$@\"' sh")
+    limits = bus.limits()
+    names = ("heap_hard_bytes", "heap_soft_bytes", "import_memory_bytes", "result_memory_bytes", "query_memory_bytes")
+    assert [limits[name][1] // MIB for name in names] == [64, 32, 64, 16, 64]
+    channels = [bus.prepare(f"SELECT zeroblob({20 * MIB}) || zeroblob({20 * MIB})") for _ in range(8)]
+    for channel in channels:
+        channel.send_fetch()
+    for channel in channels:
+        error = error_of(channel)
+        assert error.name == "NoMemory" and "'heap_hard_bytes' is 67108864 bytes" in error.message
+        channel.close()
+    assert status_kib(bus.daemon_pid(), "VmHWM") < 128 * 1024 or SANITIZER
+    bus.call("Reload", interface=MANAGER)
+    assert bus.limits()["heap_hard_bytes"][1] == 64 * MIB

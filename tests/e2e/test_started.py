@@ -11,7 +11,7 @@ import tempfile
 
 import pytest
 
-from harness import BUILD, ROOT, SLOWER
+from harness import BUILD, MANAGER, ROOT, SLOWER, wait_until
 
 # One of each kind: signals of a process group, the demo's shell, a job's pipes, texts of queryctl, files and their modes.
 SELECTION = ["tests/e2e/test_demo.py::test_interrupt_leaves_nothing", "tests/e2e/test_demo.py::test_shell_runs_a_command",
@@ -141,3 +141,31 @@ def test_no_streams(tmp_path):
     subprocess.run([sys.executable, os.path.join(ROOT, "tests/tools/fresh_start.py"), sys.executable, "-c", code],
                    preexec_fn=close(0, 1, 2), check=True)
     assert (tmp_path / "out").read_text(encoding="utf-8") == f"{['/dev/null'] * 3}\n"
+
+
+def streams_of(pid):
+    return [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in range(3)]
+
+
+def test_the_daemon_without_streams(make_bus):
+    """The bus, an eventfd and a signalfd had their numbers, and the log went into the last of them."""
+    bus = make_bus(prefix="sh -c 'exec \"$@\" <&- >&- 2>&-' sh")
+    bus.update("CREATE TABLE t (a)")
+    assert streams_of(bus.daemon_pid()) == ["/dev/null"] * 3
+    bus.write_config({"jobs": "none"})
+    bus.call("Reload", interface=MANAGER)  # logs a warning
+    assert bus.query("SELECT count(*) FROM t") == [(0,)]
+
+
+@pytest.mark.parametrize("program, option", [("http/queryd-http", "--unix"), ("service/queryd-service", "--socket")])
+def test_servers_without_streams(bus, program, option):
+    program = os.path.join(BUILD, "client-lib", program)
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"{program} was not built")
+    path = os.path.join(bus.folder, "run/some")
+    with subprocess.Popen([program, option, path], env=bus.env, preexec_fn=close(0, 1, 2)) as process:
+        try:
+            wait_until(lambda: os.path.exists(path), "the server's socket")
+            assert streams_of(process.pid) == ["/dev/null"] * 3
+        finally:
+            process.terminate()

@@ -15,8 +15,12 @@ from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 OLDEST_SQLITE = (3, 40, 0)  # that the daemon is built with
-_OWN_TABLES = ("queryd_", "sqlite_")  # of the daemon, and of SQLite
+_OWN_NAMES = ("queryd_", "sqlite_")  # of tables and views of the daemon, and of SQLite
 _SWITCHES = ("autocommit", "relaxed")
+
+
+def _of_applications(names):
+    return [name for name in names if not name.startswith(_OWN_NAMES)]
 
 
 class _Api:
@@ -65,7 +69,10 @@ class Dialect(SQLiteDialect):
         return super()._get_table_pragma(connection, pragma, table_name, schema or "main")  # there are no temporary tables
 
     def get_table_names(self, connection, schema=None, **kw):
-        return [name for name in super().get_table_names(connection, schema, **kw) if not name.startswith(_OWN_TABLES)]
+        return _of_applications(super().get_table_names(connection, schema, **kw))
+
+    def get_view_names(self, connection, schema=None, **kw):
+        return _of_applications(super().get_view_names(connection, schema, **kw))
 
     def get_isolation_level_values(self, dbapi_connection):
         return ["SERIALIZABLE", "AUTOCOMMIT"]

@@ -59,6 +59,33 @@ test_message(void)
     g_assert_cmpstr(error->message, ==, "query 7 took too long: the limit 'query_timeout_ms' is 30000 ms");
 }
 
+/* As delivered nothing is lowered; below, all is, to the table's minimum at least. */
+static void
+test_fit_memory(void)
+{
+    const uint64_t mib = UINT64_C(1) << 20;
+    QdLimits limits;
+    QdLimits defaults;
+
+    qd_limits_init(&defaults);
+    qd_limits_init(&limits);
+    g_assert_false(qd_limits_fit_memory(&limits, UINT64_MAX));
+    g_assert_false(qd_limits_fit_memory(&limits, 512 * mib));
+    g_assert_cmpmem(&limits, sizeof limits, &defaults, sizeof defaults);
+
+    g_assert_true(qd_limits_fit_memory(&limits, 128 * mib));
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_HEAP_HARD_BYTES), ==, 64 * mib);
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_HEAP_SOFT_BYTES), ==, 32 * mib);
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_REQUEST_BYTES), ==, 40 * mib);
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_RESULT_MEMORY_BYTES), ==, 16 * mib);
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_QUERY_MEMORY_BYTES), ==, 64 * mib);
+
+    g_assert_true(qd_limits_fit_memory(&limits, 0));
+    for (guint i = 0; i < QD_N_LIMITS; i++)
+        g_assert_cmpuint(qd_limits_get(&limits, i), >=, qd_limit_get_info(i)->min);
+    g_assert_cmpuint(qd_limits_get(&limits, QD_LIMIT_HEAP_HARD_BYTES), ==, 16 * mib);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -66,5 +93,6 @@ main(int argc, char **argv)
     g_test_add_func("/base/limits/table", test_table);
     g_test_add_func("/base/limits/set", test_set);
     g_test_add_func("/base/limits/message", test_message);
+    g_test_add_func("/base/limits/fit-memory", test_fit_memory);
     return g_test_run();
 }

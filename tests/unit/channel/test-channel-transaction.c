@@ -196,6 +196,119 @@ test_hang_up(ChannelFixture *self, gconstpointer data)
     assert_over(self);
 }
 
+/* The client has no slot, and its request has to wait for one. */
+static void
+send_without_slot(ChannelFixture *self, ChannelPeer *peer, QwKind kind)
+{
+    channel_fixture_use_up_slots(self);
+    channel_peer_send(peer, kind, 0, 3);
+    channel_fixture_settle(self);
+}
+
+/* An error at COMMIT says that nothing was kept. The library gives the channel to others then. */
+static void
+test_commit_cancelled(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    send_without_slot(self, peer, QW_KIND_COMMIT);
+    channel_peer_assert_state(peer, QD_CHANNEL_QUEUED);
+    channel_peer_cancel(peer, 3);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "X3/Cancelled");
+    g_assert_null(peer->channel->transaction);
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    assert_over(self);
+}
+
+static void
+test_commit_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    send_without_slot(self, peer, QW_KIND_COMMIT);
+    channel_peer_assert(peer, "X3/Busy");
+    g_assert_null(peer->channel->transaction);
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    assert_over(self);
+}
+
+static void
+test_commit_text_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = channel_peer_open_with(self, "COMMIT", &writes);
+
+    channel_peer_send(peer, QW_KIND_BEGIN, 0, 1);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E1");
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    send_without_slot(self, peer, QW_KIND_FETCH);
+    channel_peer_assert(peer, "X3/Busy");
+    g_assert_null(peer->channel->transaction);
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    assert_over(self);
+}
+
+/* It needs no slot to be done all the same. */
+static void
+test_rollback_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    send_without_slot(self, peer, QW_KIND_ROLLBACK);
+    channel_peer_assert(peer, "E3");
+    g_assert_null(peer->channel->transaction);
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    assert_over(self);
+}
+
+/* Another request that is refused leaves it open. */
+static void
+test_update_refused(ChannelFixture *self, gconstpointer data)
+{
+    g_autoptr(ChannelPeer) peer = open_transaction(self);
+
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
+    send_without_slot(self, peer, QW_KIND_FETCH);
+    channel_peer_assert(peer, "X3/Busy");
+    g_assert_nonnull(peer->channel->transaction);
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    channel_peer_send(peer, QW_KIND_COMMIT, 0, 4);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E4");
+    assert_count(self, "R1/1 E1");
+}
+
+/* COMMIT has waited for a slot beyond its deadline. In a transaction all time is the transaction's: it is done. */
+static void
+test_commit_late(ChannelFixture *self, gconstpointer data)
+{
+    const QdExecutionOptions options = { .access_write = TRUE, .has_timeout = TRUE, .timeout_msec = 100 };
+    g_autoptr(ChannelPeer) peer = channel_peer_open_with(self, INSERT, &options);
+    uint64_t begin_usec;
+
+    channel_peer_send(peer, QW_KIND_BEGIN, 0, 1);
+    channel_peer_fetch(peer, 2);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E1 E2");
+    begin_usec = (uint64_t) g_get_monotonic_time();
+    send_without_slot(self, peer, QW_KIND_COMMIT);
+    channel_peer_assert_state(peer, QD_CHANNEL_QUEUED);
+    wait_until(begin_usec + 101000);
+    channel_fixture_give_slots(self);
+    channel_fixture_settle(self);
+    channel_peer_assert(peer, "E3");
+    g_assert_null(peer->channel->transaction);
+    assert_count(self, "R1/1 E1");
+}
+
 /* Nothing came for too long: a sweep kicks the channel. What the client still sends for it is never executed outside. */
 static void
 test_idle(ChannelFixture *self, gconstpointer data)
@@ -231,6 +344,12 @@ main(int argc, char **argv)
     ADD("begin/hang-up", test_begin_hang_up);
     ADD("begin/refused", test_begin_refused);
     ADD("hang-up", test_hang_up);
+    ADD("commit-cancelled", test_commit_cancelled);
+    ADD("commit-refused", test_commit_refused);
+    ADD("commit-text-refused", test_commit_text_refused);
+    ADD("commit-late", test_commit_late);
+    ADD("rollback-refused", test_rollback_refused);
+    ADD("update-refused", test_update_refused);
     ADD("idle", test_idle);
     return g_test_run();
 }

@@ -176,11 +176,9 @@ test_stored_prefixes(void)
     g_assert_cmpstr(error->message, ==, "1:40: the prefix 'a:' is not declared");
 }
 
-/* A function that is none of ours ends no query, and is reported. */
 static void
-test_unknown_function(void)
+check_warning(const char *text, const char *expected)
 {
-    const char *text = "SELECT * {\n FILTER(<http://e/f>(1) || true) BIND(<http://www.w3.org/2001/XMLSchema#integer>('1') AS ?x) }";
     QdLimits limits;
     const QdSparqlOptions options = { .limits = &limits };
     g_autoptr(GError) error = NULL;
@@ -191,8 +189,24 @@ test_unknown_function(void)
     plan = qd_sparql_compile(text, strlen(text), FALSE, &options, NULL, &error);
     g_assert_no_error(error);
     printed = qd_sparql_plan_print(plan);
-    g_assert_true(g_str_has_prefix(printed, "warning: 2:9: the function <http://e/f> is not known: each call of it is an error\n"));
+    g_assert_true(g_str_has_prefix(printed, expected));
     g_assert_null(strstr(printed + 10, "warning"));
+}
+
+/* A function that is none of ours ends no query, and is reported. */
+static void
+test_unknown_function(void)
+{
+    check_warning("SELECT * {\n FILTER(<http://e/f>(1) || true) BIND(<http://www.w3.org/2001/XMLSchema#integer>('1') AS ?x) }",
+                  "warning: 2:9: the function <http://e/f> is not known: each call of it is an error\n");
+}
+
+/* It may be stored as any other predicate. */
+static void
+test_unknown_match(void)
+{
+    check_warning("SELECT * {\n ?s <http://queryd.org/fts#mach> 'x' SERVICE <http://e/> { ?s <http://queryd.org/fts#mach> 'x' } }",
+                  "warning: 2:2: the predicate <http://queryd.org/fts#mach> is not fts:match: it finds stored triples only\n");
 }
 
 static void
@@ -218,6 +232,7 @@ main(int argc, char **argv)
     g_test_add_func("/plan/compile/errors", test_errors);
     g_test_add_func("/plan/compile/stored-prefixes", test_stored_prefixes);
     g_test_add_func("/plan/compile/unknown-function", test_unknown_function);
+    g_test_add_func("/plan/compile/unknown-match", test_unknown_match);
     g_test_add_func("/plan/compile/is-update", test_is_update);
     return g_test_run();
 }

@@ -56,6 +56,28 @@ test_query_errors(void)
     check("ASK { ?x ?y ?z } x", FALSE, "1:18: unexpected 'x', expected the end of the query");
 }
 
+/* Those that are known say what to do. */
+static void
+test_mistakes(void)
+{
+    check("ASK { <http://a ?b ?c }", FALSE, "1:7: the IRI '<http://a' is not closed: '>' is missing");
+    check("ASK {\n ?s ?p <http://a", FALSE, "2:8: the IRI '<http://a' is not closed: '>' is missing");
+    check("PREFIX e: <http://\xc3\xa9/\nASK {}", FALSE, "1:11: the IRI '<http://\xc3\xa9/' is not closed: '>' is missing");
+    check("ASK { ?s <http://a{b> ?o }", FALSE, "1:10: the IRI '<http://a' goes on with '{', which no IRI has: write %7B");
+    check("ASK { ?s ?p ?o FILTER(?o <3 || ?o <?p) }", FALSE, NULL);
+    check("ASK { ?s < ?o }", FALSE, "1:10: unexpected '<', expected a predicate or a path");
+    check("ASK { FILTER(Foo(?x)) }", FALSE, "1:14: SPARQL has no function 'Foo'; one that is not SPARQL's is called by its IRI");
+    check("ASK { FILTER substring(?x, 1) }", FALSE, "1:14: SPARQL has no function 'substring'; did you mean SUBSTR?");
+    check("SELECT (COUNTS(?x) AS ?n) {}", FALSE, "1:9: SPARQL has no function 'COUNTS'; did you mean COUNT?");
+    check("SELECT * {} ORDER BY Foo(?x)", FALSE,
+          "1:22: SPARQL has no function 'Foo'; one that is not SPARQL's is called by its IRI");
+    check("SELECT * {} GROUP BY Foo(?x)", FALSE,
+          "1:22: SPARQL has no function 'Foo'; one that is not SPARQL's is called by its IRI");
+    check("ASK { FILTER(Foo) }", FALSE, "1:14: unexpected 'Foo', expected an expression");
+    check("SELECT * WHERE ?s", FALSE, "1:16: unexpected '?s', expected '{'");
+    check("SELECT * ?s", FALSE, "1:10: unexpected '?s', expected WHERE or '{'");
+}
+
 static void
 test_updates(void)
 {
@@ -116,6 +138,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sparql/parser/queries", test_queries);
     g_test_add_func("/sparql/parser/query-errors", test_query_errors);
+    g_test_add_func("/sparql/parser/mistakes", test_mistakes);
     g_test_add_func("/sparql/parser/updates", test_updates);
     g_test_add_func("/sparql/parser/rdf12", test_rdf12);
     g_test_add_func("/sparql/parser/depth", test_depth);

@@ -144,8 +144,8 @@ test_texts(StoreFixture *self, gconstpointer data)
     g_autoptr(GError) error = NULL;
     QdCompiled *compiled;
 
-    assert_fails(self, "", QW_ERROR_SYNTAX, "1:1: statement is empty");
-    assert_fails(self, " ; -- nothing\n /* at all */", QW_ERROR_SYNTAX, "1:1: statement is empty");
+    assert_fails(self, "", QW_ERROR_SYNTAX, "1:1: the text has no statement");
+    assert_fails(self, " ; -- nothing\n /* at all */", QW_ERROR_SYNTAX, "1:1: the text has no statement");
     assert_fails(self, "SELECT 1;\n SELECT 2", QW_ERROR_SYNTAX, "2:2: more than one statement in a call");
     assert_fails(self, "SELECT 'ä' FORM t", QW_ERROR_SYNTAX, "1:17: ");
     assert_fails(self, "SELECT '\xff'", QW_ERROR_SYNTAX, "1:9: statement is not UTF-8");

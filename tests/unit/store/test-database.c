@@ -402,6 +402,46 @@ test_unknown_format(StoreFixture *self, gconstpointer data)
     assert_refused(self, QW_ERROR_CORRUPT, "unsupported file format");
 }
 
+/* The key of the hash of terms is lost, by @sql or by a byte of its page. */
+static void
+check_lost_key(StoreFixture *self, const char *sql, const char *words)
+{
+    gint64 offset = store_get_int64(self->writer, "SELECT rootpage FROM sqlite_schema WHERE name='queryd_term_key'") *
+                    store_get_int64(self->writer, "PRAGMA page_size");
+    g_autofree char *path = g_strdup(qd_database_get_path(self->database));
+    g_autoptr(GError) error = NULL;
+    g_autoptr(QdDatabase) database = NULL;
+    FILE *file;
+
+    if (sql != NULL)
+        store_execute(self->writer, sql);
+    store_fixture_close(self);
+    if (sql == NULL) {
+        file = fopen(path, "r+be");
+        g_assert_nonnull(file);
+        g_assert_cmpint(fseek(file, (long) offset - 1, SEEK_SET), ==, 0);
+        g_assert_cmpint(fputc(0x55, file), ==, 0x55);
+        g_assert_cmpint(fclose(file), ==, 0);
+    }
+    database = qd_database_open(self->dir, &self->limits, &error);
+    g_assert_null(database);
+    store_assert_error(error, QW_ERROR_CORRUPT, words);
+    store_assert_error(error, QW_ERROR_CORRUPT, "queryd_term_key lacks a row, or has lost its rowids");
+    store_assert_error(error, QW_ERROR_CORRUPT, "queryd --salvage --directory");
+}
+
+static void
+test_damaged_key(StoreFixture *self, gconstpointer data)
+{
+    check_lost_key(self, NULL, "database disk image is malformed: ");
+}
+
+static void
+test_changed_key(StoreFixture *self, gconstpointer data)
+{
+    check_lost_key(self, "DELETE FROM queryd_term_key", "another program has changed internal tables of queryd: ");
+}
+
 /* Whether another program could have the file for itself, as SQLite asks when it closes what it takes for the last connection. */
 static gboolean
 is_free(const char *path)
@@ -478,6 +518,8 @@ main(int argc, char **argv)
     ADD("empty-log", test_empty_log);
     ADD("payloads-of-a-lost-database", test_payloads_of_a_lost_database);
     ADD("unknown-format", test_unknown_format);
+    ADD("damaged-key", test_damaged_key);
+    ADD("changed-key", test_changed_key);
     ADD("guard", test_guard);
     ADD("own-files", test_own_files);
     ADD("read-only/folder", test_read_only_folder);

@@ -138,7 +138,8 @@ test_errors(DirectFixture *self, gconstpointer data)
         const char *words;
     } cases[] = {
         { "SELECT *\nFORM t", QUERY_ERROR_SYNTAX, "2:1: near \"FORM\"" },
-        { "", QUERY_ERROR_SYNTAX, "statement is empty" },
+        { "", QUERY_ERROR_SYNTAX, "1:1: the text has no statement" },
+        { "/* nothing */ ; -- at all", QUERY_ERROR_SYNTAX, "it is empty, or has only comments" },
         { "SELECT 1; SELECT 2", QUERY_ERROR_SYNTAX, "1:11: more than one statement" },
         { "DELETE FROM t", QUERY_ERROR_READ_ONLY, "opened for reading" },
         { "PRAGMA mmap_size = 1", QUERY_ERROR_ACCESS_DENIED, "PRAGMA mmap_size" },
