@@ -5,13 +5,11 @@
  */
 #include "daemon/store/harm.h"
 
-#include <string.h>
-
 #include "daemon/base/error.h"
 #include "daemon/recover/integrity.h"
 #include "daemon/sqlite/sqlite-error.h"
 
-/* That qd_schema_check() reads rows of. */
+/* That qd_schema_check() reads rows of, small ones first. */
 static const char *const tables[] = { "queryd_meta", "queryd_term_key", "queryd_predicate", "queryd_term_hash", "queryd_term" };
 
 void
@@ -26,23 +24,6 @@ qd_harm_correct_unknown_format(GError **error)
     qd_error_set(error, QW_ERROR_CORRUPT, "%s", message);
 }
 
-static gboolean
-is_of_name(char c)
-{
-    return g_ascii_isalnum(c) || c == '_';
-}
-
-static gboolean
-names(const char *text, const char *table)
-{
-    gsize n = strlen(table);
-
-    for (const char *p = strstr(text, table); p != NULL; p = strstr(p + n, table))
-        if (!is_of_name(p[n]) && (p == text || !is_of_name(p[-1])))
-            return TRUE;
-    return FALSE;
-}
-
 static void
 note_damage(const char *message, gpointer data)
 {
@@ -52,16 +33,16 @@ note_damage(const char *message, gpointer data)
         *damage = g_strdup(message);
 }
 
-/* (transfer full) (nullable): the first finding in the tables that @text names. */
+/* (transfer full) (nullable): the first finding. */
 static char *
-find_damage(QdConnection *connection, const char *text)
+find_damage(QdConnection *connection)
 {
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     sqlite3 *db = qd_connection_get_db(connection);
     char *damage = NULL;
 
     for (guint i = 0; i < G_N_ELEMENTS(tables) && damage == NULL; i++) {
-        int r = names(text, tables[i]) ? qd_integrity_query(db, tables[i], FALSE, note_damage, &damage) : SQLITE_DONE;
+        int r = qd_integrity_query(db, tables[i], FALSE, note_damage, &damage);
 
         if (damage == NULL && qd_sqlite_get_code(r) == QW_ERROR_CORRUPT)
             damage = g_strdup(tables[i]);
@@ -82,7 +63,7 @@ qd_harm_explain(QdConnection *connection, const char *directory, GError *failure
         g_propagate_error(error, g_steal_pointer(&first));
         return FALSE;
     }
-    damage = find_damage(connection, first->message);
+    damage = find_damage(connection);
     if (damage != NULL)
         qd_error_set(
             error, QW_ERROR_CORRUPT,

@@ -15,7 +15,7 @@
  * @failure: (transfer full): an error of the steps or of the check of the schema
  * @error: (nullable): location for the error that says more; CORRUPT where @failure is that the tables are not as ours are
  *
- * Reads the table that @failure names, if it names one.
+ * Reads the tables that the check of the schema reads rows of, up to the first finding.
  *
  * Returns: TRUE: another program has changed them, in a file that is whole
  */
