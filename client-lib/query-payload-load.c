@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-store-name.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-payload-private.h"
@@ -301,22 +300,20 @@ int
 query_payload_open_folder(QueryConnection *self, char **ret_path)
 {
     QueryDirect *direct = query_connection_get_direct(self);
-    g_autofree char *data = query_folders_get_data();
     const char *file = direct != NULL ? query_direct_get_path(direct) : NULL;
-    const char *store = direct == NULL ? query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE) : "";
+    g_autofree char *directory = NULL;
 
     *ret_path = NULL;
     if (direct != NULL && file == NULL) /* a remote store */
         return -1;
     if (file != NULL) {
-        g_autofree char *directory = g_path_get_dirname(file);
-
-        *ret_path = g_build_filename(directory, "payload", NULL);
-    } else if (store[0] == '.') {
-        *ret_path = g_build_filename(data, "queryd", "stores", store + 1, "payload", NULL);
+        directory = g_path_get_dirname(file);
     } else {
-        *ret_path = g_build_filename(data, "queryd", "payload", NULL);
+        const char *store = query_bus_get_name(query_connection_get_bus(self)) + strlen(QUERY_BUS_INTERFACE);
+
+        directory = query_store_get_folder(store[0] == '.' ? store + 1 : NULL);
     }
+    *ret_path = g_build_filename(directory, "payload", NULL);
     return open(*ret_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 

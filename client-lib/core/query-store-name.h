@@ -17,7 +17,5 @@ gboolean query_store_name_is_valid(const char *name);
  */
 char *query_store_name_find_own(void);
 
-#pragma GCC visibility push(default) /* for the library's module, as query-client.map says */
 /* (transfer full): as g_get_user_data_dir(), but a relative XDG_DATA_HOME or HOME is ignored, as the specification says */
 char *query_folders_get_data(void);
-#pragma GCC visibility pop

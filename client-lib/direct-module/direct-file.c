@@ -14,7 +14,7 @@
 
 #include "client-lib/core/query-error.h"
 #include "client-lib/core/query-mutex.h"
-#include "client-lib/core/query-store-name.h"
+#include "client-lib/query-client.h"
 #include "daemon/base/error.h"
 #include "daemon/read/client.h"
 #include "daemon/read/pool.h"
@@ -171,11 +171,11 @@ QueryDirect *
 direct_open(const char *path, GVariant *options, GError **error)
 {
     g_autoptr(QueryDirect) self = g_new0(QueryDirect, 1);
-    g_autofree char *data = query_folders_get_data();
+    g_autofree char *directory = path == NULL ? query_store_get_folder(NULL) : NULL;
 
     self->head.table = &query_direct_table;
     self->ref_count = 1;
-    self->path = path != NULL ? g_strdup(path) : g_build_filename(data, "queryd", "queryd.db", NULL);
+    self->path = path != NULL ? g_strdup(path) : g_build_filename(directory, "queryd.db", NULL);
     qd_limits_init(&self->limits);
     self->client = qd_client_new("direct");
     self->snapshots = direct_snapshots_new();
