@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A salvage in work, as its files share it. salvage.c: the order of things; salvage-table.c: rows of one table;
- * salvage-plain.c: tables whose definition cannot be made. salvage-text.c: full-text indexes; salvage-rdf.c: invariants of our
- * own tables; salvage-schema.c: which tables there are.
+ * A salvage in work, as its files share it. salvage.c: the order of things; salvage-sql.c: its statements. salvage-schema.c: which
+ * tables there are; salvage-table.c: rows of one table; salvage-plain.c: tables whose definition cannot be made. salvage-virtual.c:
+ * virtual tables; salvage-text.c: full-text indexes; salvage-rtree.c: R-trees. salvage-rdf.c: invariants of our own tables.
  *
  * Place: room recover, private.
  */
@@ -50,6 +50,8 @@ char *qd_salvage_get_text(const QdSalvage *self, const QdField *field);
 QdSalvageEntry *qd_salvage_find_entry(const QdSalvage *self, const char *type, const char *name);
 gboolean qd_salvage_is_cancelled(const QdSalvage *self, GError **error);
 gboolean qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+/* After a failure of what may fail: FALSE, with @failure in @error, when it means that nothing else will work either. */
+gboolean qd_salvage_can_go_on(GError **failure, GError **error);
 /* Of an optional step: a failure becomes a note, unless the disk is full or memory is short. */
 gboolean qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error);
 
@@ -77,8 +79,12 @@ gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);
 gboolean qd_salvage_is_virtual(const QdSalvageEntry *entry);
 /* A schema that was written by hand may say anything. */
 gboolean qd_salvage_is_one_create(QdSalvage *self, const char *sql);
-/* Full-text indexes of users, rebuilt from the texts; one that cannot be rebuilt is made empty, and says so. */
-gboolean qd_salvage_mend_texts(QdSalvage *self, GError **error);
+/* Virtual tables of users: what their modules keep in ordinary tables is made to fit again. */
+gboolean qd_salvage_mend_virtual_tables(QdSalvage *self, GError **error);
+/* A full-text index, rebuilt from the texts; one that cannot be rebuilt is made empty, and says so. */
+void qd_salvage_mend_text(QdSalvage *self, const QdSalvageEntry *entry);
+/* An R-tree, filled again from its cells. @is_of_integers: as rtree_i32 */
+gboolean qd_salvage_mend_rtree(QdSalvage *self, const QdSalvageEntry *entry, gboolean is_of_integers, GError **error);
 /* Internal tables, indexes and views of the schema that was read are defined as queryd defines them. */
 gboolean qd_salvage_define_own(QdSalvage *self, GError **error);
 /* After all rows: terms are what their keys say, nothing dangles, what can be computed is computed again. */

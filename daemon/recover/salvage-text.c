@@ -11,14 +11,6 @@
 #include "daemon/base/error.h"
 #include "daemon/recover/salvage-private.h"
 
-static gboolean
-is_text_index(const QdSalvageEntry *entry)
-{
-    g_autofree char *lower = entry->sql != NULL ? g_ascii_strdown(entry->sql, -1) : g_strdup("");
-
-    return qd_salvage_is_virtual(entry) && strstr(lower, "using fts") != NULL;
-}
-
 /* A statement about @name, which stands in it as %w; whether it worked. */
 static gboolean
 try_statement(QdSalvage *self, const char *format, const char *name, GError **error)
@@ -67,8 +59,8 @@ remake(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
         (void) try_statement(self, "DROP TABLE \"%w" SAVED "\"", entry->name, error);
 }
 
-static void
-mend(QdSalvage *self, const QdSalvageEntry *entry)
+void
+qd_salvage_mend_text(QdSalvage *self, const QdSalvageEntry *entry)
 {
     static const char rebuild[] = "INSERT INTO \"%w\"(\"%w\") VALUES('rebuild')";
     g_autoptr(GError) first = NULL;
@@ -88,16 +80,4 @@ mend(QdSalvage *self, const QdSalvageEntry *entry)
     else
         qd_salvage_report_note(self->report, "full-text index '%s' was damaged; it is rebuilt and is empty: %s", entry->name,
                                second->message);
-}
-
-gboolean
-qd_salvage_mend_texts(QdSalvage *self, GError **error)
-{
-    for (guint i = 0; i < self->entries->len; i++) {
-        if (qd_salvage_is_cancelled(self, error))
-            return FALSE;
-        if (is_text_index(self->entries->pdata[i]))
-            mend(self, self->entries->pdata[i]);
-    }
-    return TRUE;
 }

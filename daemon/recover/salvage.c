@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The order of things: schema; tables without indexes; rows; pages that nothing refers to; indexes, views and triggers. Then
- * our own tables' invariants; full-text indexes; a check of the result.
+ * our own tables' invariants; virtual tables; a check of the result.
  */
 #include "daemon/recover/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,56 +18,6 @@
 #define CACHE_KIB 65536
 #define IS_LOST "is lost, it cannot be made"
 #define NO_PLAIN_CREATE "its text is not one plain CREATE statement"
-
-gboolean
-qd_salvage_is_cancelled(const QdSalvage *self, GError **error)
-{
-    if (self->options->cancelled == NULL || g_atomic_int_get(self->options->cancelled) == 0)
-        return FALSE;
-
-    qd_error_set(error, QW_ERROR_CANCELLED, "the salvage was interrupted");
-    return TRUE;
-}
-
-gboolean
-qd_salvage_execute(QdSalvage *self, GError **error, const char *format, ...)
-{
-    g_autofree char *sql = NULL;
-    va_list args;
-
-    va_start(args, format);
-    sql = g_strdup_vprintf(format, args);
-    va_end(args);
-    return !qd_salvage_is_cancelled(self, error) && qd_connection_execute(self->connection, sql, error);
-}
-
-/* A failure of what may fail: FALSE, with @failure in @error, when it means that nothing else will work either. */
-static gboolean
-can_go_on(GError **failure, GError **error)
-{
-    QwError code = qd_error_get_code(*failure);
-
-    if (code != QW_ERROR_DISK_FULL && code != QW_ERROR_NO_MEMORY && code != QW_ERROR_INTERNAL)
-        return TRUE;
-    g_propagate_error(error, g_steal_pointer(failure));
-    return FALSE;
-}
-
-gboolean
-qd_salvage_try(QdSalvage *self, const char *what, const char *sql, GError **error)
-{
-    g_autoptr(GError) failure = NULL;
-
-    if (qd_salvage_is_cancelled(self, error))
-        return FALSE;
-    if (qd_connection_execute(self->connection, sql, &failure))
-        return TRUE;
-    if (!can_go_on(&failure, error))
-        return FALSE;
-    qd_salvage_report_note(self->report, "%s: %s", what, failure->message);
-    self->report->n_left_out++;
-    return TRUE;
-}
 
 /* The new file --------------------------------------------------------------------------------------------------------- */
 
@@ -92,34 +41,11 @@ open_target(QdSalvage *self, GError **error)
                               self->application_id);
 }
 
-gboolean
-qd_salvage_is_virtual(const QdSalvageEntry *entry)
-{
-    return g_str_equal(entry->type, "table") && entry->root == 0 && entry->sql != NULL &&
-           g_ascii_strncasecmp(entry->sql, "CREATE VIRTUAL", strlen("CREATE VIRTUAL")) == 0;
-}
-
 /* Names that SQLite makes itself. */
 static gboolean
 is_internal(const QdSalvageEntry *entry)
 {
     return g_ascii_strncasecmp(entry->name, "sqlite_", strlen("sqlite_")) == 0;
-}
-
-gboolean
-qd_salvage_is_one_create(QdSalvage *self, const char *sql)
-{
-    sqlite3_stmt *stmt = NULL;
-    const char *rest = "";
-    gboolean alone;
-
-    if (g_ascii_strncasecmp(sql, "CREATE ", strlen("CREATE ")) != 0)
-        return FALSE;
-    if (sqlite3_prepare_v2(qd_connection_get_db(self->connection), sql, -1, &stmt, &rest) != SQLITE_OK)
-        return TRUE; /* it will say what is wrong with it */
-    alone = rest[strspn(rest, " \t\r\n;")] == '\0';
-    (void) sqlite3_finalize(stmt);
-    return alone;
 }
 
 static int
@@ -196,10 +122,10 @@ make_table(QdSalvage *self, QdSalvageEntry *entry, GError **error)
     entry->made = make_table_as_it_was(self, entry, &first);
     if (entry->made)
         return TRUE;
-    if (!can_go_on(&first, error))
+    if (!qd_salvage_can_go_on(&first, error))
         return FALSE;
     entry->made = qd_salvage_make_plain(self, entry, &second);
-    if (!entry->made && !can_go_on(&second, error))
+    if (!entry->made && !qd_salvage_can_go_on(&second, error))
         return FALSE;
     note_left_out(self, entry,
                   entry->made ? "is made without its CHECK constraints and generated columns, stored values of those are kept"
@@ -574,7 +500,7 @@ salvage(QdSalvage *self, GError **error)
 
     /* twice: the schema that was written by hand is seen by a new connection only */
     return open_target(self, error) && salvage_rows(self, error) && open_target(self, error) && qd_salvage_mend_rdf(self, error) &&
-           qd_salvage_mend_texts(self, error) && check_result(self, error);
+           qd_salvage_mend_virtual_tables(self, error) && check_result(self, error);
 }
 
 gboolean
