@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A salvage in work, as its files share it. salvage.c: the order of things; salvage-sql.c: its statements. salvage-schema.c: which
- * tables there are; salvage-table.c: rows of one table; salvage-plain.c: tables whose definition cannot be made. salvage-virtual.c:
- * virtual tables; salvage-text.c: full-text indexes; salvage-rtree.c: R-trees. salvage-rdf.c: invariants of our own tables.
+ * tables there are; salvage-table.c: rows of one table; salvage-keys.c: their order; salvage-plain.c: tables whose definition
+ * cannot be made. salvage-virtual.c: virtual tables; salvage-text.c: full-text indexes; salvage-rtree.c: R-trees. salvage-rdf.c:
+ * invariants of our own tables.
  *
  * Place: room recover, private.
  */
@@ -21,9 +22,10 @@ typedef struct QdSalvageEntry {
     char *type; /* (owned), as the next three */
     char *name;
     char *table;
-    char *sql;     /* NULL: an index that a constraint made */
-    guint32 root;  /* 0: a view, a trigger, a virtual table */
-    gboolean made; /* in the new file */
+    char *sql;         /* NULL: an index that a constraint made */
+    guint32 root;      /* 0: a view, a trigger, a virtual table */
+    gboolean made;     /* in the new file */
+    gboolean is_plain; /* and not as it was */
 } QdSalvageEntry;
 
 typedef struct QdSalvage {
@@ -72,6 +74,18 @@ guint qd_row_writer_get_n_columns(const QdRowWriter *self);
 /* A QdTreeRowFunc; its data is the writer. */
 gboolean qd_row_writer_put(const QdTreeRow *row, gboolean *ret_good, gpointer data, GError **error);
 guint64 qd_row_writer_get_n_refused(const QdRowWriter *self);
+
+/* The order of keys in a table WITHOUT ROWID, as its definition in the new file has it. */
+typedef struct QdKeyOrder QdKeyOrder;
+
+/* NULL: it is not known */
+QdKeyOrder *qd_key_order_new(QdSalvage *salvage, const char *table);
+QdKeyOrder *qd_key_order_free(QdKeyOrder *self);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdKeyOrder, qd_key_order_free)
+/* A QdTreeCompareFunc; its data is the order. */
+gboolean qd_key_order_compare(const QdPageCell *a, const QdPageCell *b, int *ret_order, gpointer data);
+/* As it stands in the file. The value is borrowed until the next step. */
+void qd_salvage_bind_field(const QdSalvage *self, sqlite3_stmt *stmt, int number, const QdField *field);
 
 /* The rows of queryd_quad: by a vote of its three whole trees. */
 gboolean qd_salvage_vote_quads(QdSalvage *self, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Statements on the new file, and what is known of a definition before it is executed: for all files of a salvage.
+ * Statements on the new file, values for them, and what is known of a definition before it is executed: for all files of a
+ * salvage.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -78,4 +79,27 @@ qd_salvage_is_one_create(QdSalvage *self, const char *sql)
     alone = rest[strspn(rest, " \t\r\n;")] == '\0';
     (void) sqlite3_finalize(stmt);
     return alone;
+}
+
+void
+qd_salvage_bind_field(const QdSalvage *self, sqlite3_stmt *stmt, int number, const QdField *field)
+{
+    static const unsigned char encodings[] = { SQLITE_UTF8, SQLITE_UTF8, SQLITE_UTF16LE, SQLITE_UTF16BE };
+    const void *data = field->n_bytes > 0 ? (const void *) field->data : "";
+    gint64 bits;
+    double number_value;
+
+    if (field->type == 0) {
+        (void) sqlite3_bind_null(stmt, number);
+    } else if (qd_field_is_integer(field)) {
+        (void) sqlite3_bind_int64(stmt, number, qd_field_get_int64(field));
+    } else if (field->type == 7) {
+        bits = qd_field_get_int64(field);
+        memcpy(&number_value, &bits, sizeof bits);
+        (void) sqlite3_bind_double(stmt, number, number_value);
+    } else if (qd_field_is_text(field)) {
+        (void) sqlite3_bind_text64(stmt, number, data, field->n_bytes, SQLITE_STATIC, encodings[self->encoding]);
+    } else {
+        (void) sqlite3_bind_blob64(stmt, number, data, field->n_bytes, SQLITE_STATIC);
+    }
 }

@@ -244,29 +244,6 @@ qd_row_writer_is_usable(QdRowWriter *self, GError **error)
     return get_statement(self, self->columns->len, error) != NULL;
 }
 
-static void
-bind_field(const QdRowWriter *self, sqlite3_stmt *stmt, int number, const QdField *field)
-{
-    static const unsigned char encodings[] = { SQLITE_UTF8, SQLITE_UTF8, SQLITE_UTF16LE, SQLITE_UTF16BE };
-    const void *data = field->n_bytes > 0 ? (const void *) field->data : "";
-    gint64 bits;
-    double number_value;
-
-    if (field->type == 0) {
-        (void) sqlite3_bind_null(stmt, number);
-    } else if (qd_field_is_integer(field)) {
-        (void) sqlite3_bind_int64(stmt, number, qd_field_get_int64(field));
-    } else if (field->type == 7) {
-        bits = qd_field_get_int64(field);
-        memcpy(&number_value, &bits, sizeof bits);
-        (void) sqlite3_bind_double(stmt, number, number_value);
-    } else if (qd_field_is_text(field)) {
-        (void) sqlite3_bind_text64(stmt, number, data, field->n_bytes, SQLITE_STATIC, encodings[self->salvage->encoding]);
-    } else {
-        (void) sqlite3_bind_blob64(stmt, number, data, field->n_bytes, SQLITE_STATIC);
-    }
-}
-
 /* Whether the record can be a row of this table. */
 static gboolean
 fits(const QdRowWriter *self, const QdTreeRow *row)
@@ -288,7 +265,7 @@ bind_row(const QdRowWriter *self, sqlite3_stmt *stmt, const QdTreeRow *row)
 {
     for (guint i = 0; i < self->fields->len; i++)
         if (!g_array_index(self->columns, Column, i).computed)
-            bind_field(self, stmt, (int) i + 1, &g_array_index(self->fields, QdField, i));
+            qd_salvage_bind_field(self->salvage, stmt, (int) i + 1, &g_array_index(self->fields, QdField, i));
     if (self->rowid_column < self->columns->len)
         (void) sqlite3_bind_int64(stmt, (int) self->rowid_column + 1, row->rowid);
     else if (self->rowid_name != NULL)

@@ -124,7 +124,7 @@ make_table(QdSalvage *self, QdSalvageEntry *entry, GError **error)
         return TRUE;
     if (!qd_salvage_can_go_on(&first, error))
         return FALSE;
-    entry->made = qd_salvage_make_plain(self, entry, &second);
+    entry->made = entry->is_plain = qd_salvage_make_plain(self, entry, &second);
     if (!entry->made && !qd_salvage_can_go_on(&second, error))
         return FALSE;
     note_left_out(self, entry,
@@ -209,9 +209,15 @@ add_result(QdSalvageTable *table, const QdTreeResult *result, guint64 n_refused)
 static gboolean
 scan_tree(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdSalvageTable *table, GError **error)
 {
+    g_autoptr(QdKeyOrder) order = NULL;
     QdTreeResult result;
     gboolean ok;
 
+    /* of a plain table another collation may have put the old keys in order */
+    if (!qd_row_writer_is_of_rowids(writer) && !entry->is_plain)
+        order = qd_key_order_new(self, entry->name);
+    if (order != NULL)
+        qd_tree_scan_compare_by(self->scan, qd_key_order_compare, order);
     qd_tree_result_init(&result);
     ok = qd_tree_scan_run(self->scan, entry->root, qd_row_writer_is_of_rowids(writer), &result, qd_row_writer_put, writer, error);
     add_result(table, &result, qd_row_writer_get_n_refused(writer));

@@ -3,14 +3,14 @@
  * Downwards from the root, one buffer for each level.
  *
  * What a damaged number does: a wrong child is a page that two claim, or of another kind. A wrong key in an interior page puts
- * most rows of a good page out of its bounds; then the page is believed. A wrong rowid is out of bounds or out of order alone.
+ * rows of a good page out of its bounds. Then the page is believed if it fits between those beside it. A wrong rowid is out of
+ * bounds or out of order alone.
  */
 #include "daemon/recover/tree-scan.h"
 
 #include "daemon/sqlite/page-cells.h"
 
-/* SQLite's own bound. */
-#define MAX_DEPTH 20u
+#define MAX_DEPTH QD_TREE_MAX_DEPTH
 
 #define PAGE_USED 0x80u /* given out, part of a payload, or free */
 #define PAGE_REFERENCES 0x7fu
@@ -27,6 +27,7 @@ struct QdTreeScan {
 
     /* of the tree that is being scanned */
     gboolean is_table;
+    QdTreePlace place;
     QdTreeResult *result;
     QdTreeRowFunc func;
     gpointer data;
@@ -59,6 +60,7 @@ qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes)
     QdTreeScan *self = g_new0(QdTreeScan, 1);
 
     self->file = file;
+    self->place.file = file;
     self->info = qd_page_file_get_info(file);
     self->max_row_bytes = max_row_bytes;
     self->pages = g_malloc0((gsize) self->info->n_pages + 1);
@@ -76,6 +78,7 @@ qd_tree_scan_free(QdTreeScan *self)
     for (guint i = 0; i < G_N_ELEMENTS(self->buffers); i++)
         g_free(self->buffers[i]);
     g_clear_pointer(&self->used, g_array_unref);
+    qd_tree_place_clear(&self->place);
     g_byte_array_unref(self->payload);
     g_free(self->overflow);
     g_free(self->pages);
@@ -219,15 +222,21 @@ find_within(const QdPageCells *cells, guint32 index, const Bounds *bounds, QdPag
     return index;
 }
 
-static gboolean
-most_are_outside(const QdPageCells *cells, const Bounds *bounds)
+static guint32
+count_within(const QdPageCells *cells, const Bounds *bounds)
 {
     guint32 n_inside = 0;
     QdPageCell cell;
 
     for (guint32 i = find_within(cells, 0, bounds, &cell); i < cells->n_cells; i = find_within(cells, i + 1, bounds, &cell))
         n_inside++;
-    return 2 * n_inside < cells->n_cells;
+    return n_inside;
+}
+
+static gboolean
+most_are_outside(const QdPageCells *cells, const Bounds *bounds)
+{
+    return 2 * count_within(cells, bounds) < cells->n_cells;
 }
 
 /* Rows in ascending order; of two in the wrong order the one goes that does not fit what was before. */
@@ -282,12 +291,24 @@ note_loss(QdTreeScan *self, guint32 page, const Bounds *bounds)
 }
 
 static gboolean
-scan_leaf(QdTreeScan *self, guint32 page, const QdPageCells *cells, const Bounds *bounds, const Bounds *outer, GError **error)
+scan_leaf(QdTreeScan *self, guint32 page, const QdPageCells *cells, guint depth, const Bounds *bounds, const Bounds *outer,
+          GError **error)
 {
+    gboolean is_foreign;
+    guint32 n_outside;
+
     if (!self->is_table)
         return give_all_rows(self, cells, error);
-    if (!is_disputed(self, page) && most_are_outside(cells, bounds) && qd_page_cells_are_whole(cells))
-        return give_ordered_rows(self, cells, *outer, error);
+    n_outside = cells->n_cells - count_within(cells, bounds);
+    is_foreign = 2 * n_outside > cells->n_cells;
+    if (!is_disputed(self, page) && (is_foreign || n_outside > 1) && qd_page_cells_are_whole(cells)) {
+        if (qd_tree_place_is_among_others(&self->place, depth, cells))
+            return give_ordered_rows(self, cells, *outer, error);
+        if (is_foreign) {
+            note_loss(self, page, bounds);
+            return TRUE;
+        }
+    }
     return give_ordered_rows(self, cells, *bounds, error);
 }
 
@@ -295,10 +316,13 @@ static gboolean scan_page(QdTreeScan *self, guint32 page, guint depth, const Bou
 
 /* Its cells are rows in an index, only keys in a table. */
 static gboolean
-scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bounds *bounds, GError **error)
+scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bounds *bounds, gboolean is_foreign, GError **error)
 {
     Bounds below = *bounds;
 
+    qd_tree_place_enter(&self->place, depth, cells);
+    if (is_foreign)
+        qd_tree_place_distrust(&self->place, depth);
     for (guint32 i = 0; i <= cells->n_cells; i++) {
         QdPageCell cell = { .child = cells->last_child, .rowid = bounds->high };
         gboolean is_cell = i < cells->n_cells;
@@ -307,10 +331,11 @@ scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bou
             note_loss(self, 0, &below);
             continue;
         }
+        qd_tree_place_go(&self->place, depth, i);
         below.high = self->is_table && is_within(cell.rowid, &below) ? cell.rowid : bounds->high;
         if (!scan_page(self, cell.child, depth + 1, &below, bounds, error))
             return FALSE;
-        if (is_cell && !self->is_table && !give_row(self, &cell, error))
+        if (is_cell && !self->is_table && !is_foreign && !give_row(self, &cell, error))
             return FALSE;
         if (below.high < bounds->high)
             below = (Bounds){ below.high, bounds->high, FALSE };
@@ -321,6 +346,7 @@ scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bou
 static gboolean
 scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, const Bounds *outer, GError **error)
 {
+    gboolean is_foreign;
     QdPageCells cells;
 
     if (depth > MAX_DEPTH || !load_page(self, page, depth, &cells) || qd_page_cells_is_of_table(&cells) != self->is_table ||
@@ -332,20 +358,45 @@ scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, con
         note_loss(self, page, bounds); /* of the other one that claims it */
         return TRUE;
     }
+    is_foreign = (!self->is_table || qd_page_cells_is_interior(&cells)) && qd_tree_place_is_foreign(&self->place, depth, &cells);
+    if (is_foreign)
+        note_loss(self, page, bounds);
+    if (is_foreign && !qd_page_cells_is_interior(&cells))
+        return TRUE;
     use_page(self, page);
-    return qd_page_cells_is_interior(&cells) ? scan_interior(self, &cells, depth, bounds, error)
-                                             : scan_leaf(self, page, &cells, bounds, outer, error);
+    return qd_page_cells_is_interior(&cells) ? scan_interior(self, &cells, depth, bounds, is_foreign, error)
+                                             : scan_leaf(self, page, &cells, depth, bounds, outer, error);
+}
+
+static gboolean
+compare_rowids(const QdPageCell *a, const QdPageCell *b, int *ret_order, gpointer data)
+{
+    *ret_order = (a->rowid > b->rowid) - (a->rowid < b->rowid);
+    return TRUE;
+}
+
+void
+qd_tree_scan_compare_by(QdTreeScan *self, QdTreeCompareFunc func, gpointer data)
+{
+    self->place.compare = func;
+    self->place.data = data;
 }
 
 gboolean
 qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
                  GError **error)
 {
+    gboolean ok;
+
     self->is_table = is_table;
     self->result = result;
     self->func = func;
     self->data = data;
-    return scan_page(self, root, 0, &unbounded, &unbounded, error);
+    if (is_table)
+        qd_tree_scan_compare_by(self, compare_rowids, NULL);
+    ok = scan_page(self, root, 0, &unbounded, &unbounded, error);
+    qd_tree_scan_compare_by(self, NULL, NULL);
+    return ok;
 }
 
 /* Orphans --------------------------------------------------------------------------------------------------------------- */

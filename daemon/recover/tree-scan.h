@@ -5,11 +5,12 @@
  * Place: room recover, for salvage, over page-file and page-cells. A page that is damaged loses what is on it and nothing else:
  * its children are found again as pages without a reference.
  * Invariant: a row is given only if its page says that it has its place there. Rowids are within the bounds that the pages
- * above name and in order, the payload is whole, no page is taken twice.
+ * above name and in order, the payload is whole, no page is taken twice. A page with keys of another place is a loss.
  */
 #pragma once
 
 #include "daemon/recover/page-file.h"
+#include "daemon/recover/tree-place.h"
 
 typedef struct QdTreeScan QdTreeScan;
 
@@ -45,6 +46,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 
 /* First of all for each tree: notes which pages are referred to, so that double references are known. */
 void qd_tree_scan_count(QdTreeScan *self, guint32 root);
+/* For the next tree that is no table: the order of its keys. Without it no key is looked at. */
+void qd_tree_scan_compare_by(QdTreeScan *self, QdTreeCompareFunc func, gpointer data);
 gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
                           gpointer data, GError **error);
 

@@ -63,20 +63,35 @@ salvage_fixture_execute(SalvageFixture *self, const char *sql)
     (void) sqlite3_close(db);
 }
 
-void
-salvage_fixture_lose_page(SalvageFixture *self, const char *query)
+/* @from: (nullable): zeros */
+static void
+replace_page(SalvageFixture *self, const char *from, const char *to)
 {
     sqlite3 *db = open_plain(self->source);
-    gint64 page = ask(db, query);
+    gint64 page = ask(db, to);
+    gint64 other = from != NULL ? ask(db, from) : 0;
     gint64 page_size = ask(db, "PRAGMA page_size");
-    g_autofree guint8 *zeros = g_malloc0((gsize) page_size);
+    g_autofree guint8 *bytes = g_malloc0((gsize) page_size);
     int fd;
 
     (void) sqlite3_close(db);
     g_assert_cmpint(page, >, 1);
-    fd = open(self->source, O_WRONLY | O_CLOEXEC);
-    g_assert_cmpint(pwrite(fd, zeros, (gsize) page_size, (page - 1) * page_size), ==, page_size);
+    fd = open(self->source, O_RDWR | O_CLOEXEC);
+    g_assert_true(from == NULL || pread(fd, bytes, (gsize) page_size, (other - 1) * page_size) == page_size);
+    g_assert_cmpint(pwrite(fd, bytes, (gsize) page_size, (page - 1) * page_size), ==, page_size);
     (void) close(fd);
+}
+
+void
+salvage_fixture_lose_page(SalvageFixture *self, const char *query)
+{
+    replace_page(self, NULL, query);
+}
+
+void
+salvage_fixture_misplace_page(SalvageFixture *self, const char *from, const char *to)
+{
+    replace_page(self, from, to);
 }
 
 void

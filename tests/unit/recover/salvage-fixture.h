@@ -27,6 +27,8 @@ void salvage_fixture_tear_down(SalvageFixture *self, gconstpointer data);
 void salvage_fixture_execute(SalvageFixture *self, const char *sql);
 /* A page of the source becomes zeros: the one that this query on the source names, such as one of dbstat's or a rootpage. */
 void salvage_fixture_lose_page(SalvageFixture *self, const char *query);
+/* Another page in its place, as a misdirected write leaves it; both are named by queries. */
+void salvage_fixture_misplace_page(SalvageFixture *self, const char *from, const char *to);
 /* Must succeed; opens what was made, which must be whole. */
 void salvage_fixture_run(SalvageFixture *self);
 /* Asks what was made. */
