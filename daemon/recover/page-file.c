@@ -245,12 +245,19 @@ guess_page_size(QdPageFile *self, guint64 n_file_bytes)
     return best_size;
 }
 
-/* Only extensions reserve bytes; the fractions beside them are always these, and then no cell reaches into them. */
+/* Of a page, for payloads: they are always these. */
+static gboolean
+has_fractions(const guint8 *header)
+{
+    return header[21] == 64 && header[22] == 32 && header[23] == 32;
+}
+
+/* Only extensions reserve bytes, and then no cell reaches into them. */
 static guint32
 get_reserved(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
 {
     guint32 page_size = self->info.page_size;
-    guint32 reserved = header[21] == 64 && header[22] == 32 && header[23] == 32 ? header[20] : 0;
+    guint32 reserved = has_fractions(header) ? header[20] : 0;
 
     if (reserved == 0 || page_size - reserved < MIN_USABLE_BYTES ||
         judge_page_size(self, page_size, reserved, n_file_bytes) < judge_page_size(self, page_size, 0, n_file_bytes))
@@ -272,6 +279,7 @@ read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
     info->n_free = qd_page_get_u32(header + 36);
     info->auto_vacuum = qd_page_get_u32(header + 52) == 0 ? 0 : (qd_page_get_u32(header + 64) != 0 ? 2 : 1);
     info->schema_cookie = qd_page_header_parse(header, &page_size, &n_pages) ? qd_page_get_u32(header + 40) : 0;
+    info->has_numbers = info->schema_cookie > 0 || has_fractions(header);
     info->user_version = (gint32) qd_page_get_u32(header + 60);
     info->application_id = (gint32) qd_page_get_u32(header + 68);
     if (info->n_known_pages == 0)

@@ -22,6 +22,7 @@ typedef struct QdPageFileInfo {
     guint32 encoding; /* 1 UTF-8, 2 UTF-16LE, 3 UTF-16BE */
     guint32 auto_vacuum;
     guint32 schema_cookie; /* grows with each change of the schema; 0: the header is not one */
+    gboolean has_numbers;  /* the next two are believed: something else of the header is right */
     gint32 user_version;
     gint32 application_id;
     gboolean header_damaged; /* what stands here was guessed */

@@ -35,6 +35,7 @@ typedef struct QdSalvage {
     QdTreeScan *scan;
     QdConnection *connection; /* on the new file */
     guint32 encoding;         /* of texts, as in QdPageFileInfo, and the next two */
+    gboolean has_numbers;     /* the next two are known */
     gint32 user_version;
     gint32 application_id;
     GPtrArray *entries;      /* of QdSalvageEntry */

@@ -178,6 +178,26 @@ take_rows(QdSalvage *self, QdSchemaCopy *copy)
     }
 }
 
+/* user_version and application_id stand in the header alone. It goes before the copy, unless it is lost. */
+static void
+take_numbers(QdSalvage *self, const QdSchemaCopy *copy)
+{
+    const QdPageFileInfo *info = qd_page_file_get_info(self->file);
+
+    if (info->schema_cookie == 0) {
+        self->user_version = copy->user_version;
+        self->application_id = copy->application_id;
+        self->has_numbers = TRUE;
+        qd_salvage_report_note(self->report, "user_version %d and application_id %d are taken from the copy of the schema",
+                               self->user_version, self->application_id);
+    } else if (info->user_version != copy->user_version || info->application_id != copy->application_id) {
+        qd_salvage_report_note(self->report,
+                               "user_version %d and application_id %d are kept as the file has them, its copy of the schema has %d"
+                               " and %d",
+                               info->user_version, info->application_id, copy->user_version, copy->application_id);
+    }
+}
+
 /* The copy beside the file, which has a checksum, before what the pages say. Returns: whether there is one */
 static gboolean
 take_copy(QdSalvage *self)
@@ -188,10 +208,7 @@ take_copy(QdSalvage *self)
     if (copy == NULL || !is_of_this_file(self, copy, &n_same))
         return FALSE;
 
-    if (qd_page_file_get_info(self->file)->schema_cookie == 0) {
-        self->user_version = copy->user_version;
-        self->application_id = copy->application_id;
-    }
+    take_numbers(self, copy);
     if (n_same == copy->rows->len && n_same == self->entries->len)
         return TRUE;
     self->encoding = copy->encoding;
@@ -222,13 +239,16 @@ qd_salvage_read_schema(QdSalvage *self, GError **error)
     QdTreeResult result;
     gboolean ok;
 
-    self->user_version = info->user_version;
-    self->application_id = info->application_id;
+    self->has_numbers = info->has_numbers;
+    self->user_version = info->has_numbers ? info->user_version : 0;
+    self->application_id = info->has_numbers ? info->application_id : 0;
     qd_tree_result_init(&result);
     ok = scan_schema(self, &result, error);
     if (ok && !take_copy(self) && (result.n_lost_rows > 0 || result.losses->len > 0 || self->entries->len == 0))
         ok = read_remains(self, &result, error);
     qd_tree_result_clear(&result);
+    if (!self->has_numbers)
+        qd_salvage_report_note(self->report, "user_version and application_id are lost with the file's header, and are 0");
     if (ok && self->entries->len == 0) {
         qd_error_set(error, QW_ERROR_CORRUPT, "no schema can be read in '%s'", self->options->source);
         return FALSE;

@@ -276,6 +276,7 @@ qd_write_copy_schema(QdWriter *self, gint64 version)
     qd_pool_note_schema(self->config.pool);
     qd_schema_copy_refresh(self->connection, QD_SCHEMA_COPY_QUICK_BYTES);
     self->copied_schema = version;
+    self->has_copied_schema = TRUE;
 }
 
 gboolean
@@ -303,6 +304,7 @@ qd_write_after_commit(QdWriter *self, GError **error)
         return FALSE;
     if (payloads != NULL)
         sweep = qd_payloads_after_commit(payloads, !self->synchronous_normal);
+    self->has_copied_schema = FALSE;
     qd_write_copy_schema(self, qd_connection_get_schema_version(self->connection));
     if (sweep != QD_PAYLOAD_SWEEP_NONE)
         self->config.sweep_func(sweep, self->config.user_data);
@@ -322,12 +324,21 @@ has_changed(const QdWriteItem *item)
     return item->outcome.error == NULL || item->keeps;
 }
 
+/* PRAGMA user_version=7 changes what the copy holds, and not the version of the schema. A large schema keeps its copy. */
+static void
+copy_numbers(QdWriter *self, const QdChanges *changes)
+{
+    if (changes->schema && !self->has_copied_schema)
+        qd_schema_copy_refresh(self->connection, QD_SCHEMA_COPY_MAX_BYTES);
+}
+
 void
 qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, guint n)
 {
     g_autoptr(QdChanges) changes = NULL;
 
     if (n == 1 && has_changed(items[0])) {
+        copy_numbers(self, items[0]->outcome.changed);
         qd_write_note_results(self, items[0]->outcome.changed);
         self->config.commit_func(generation, items[0]->outcome.changed, self->config.user_data);
         return;
@@ -336,6 +347,7 @@ qd_write_tell(QdWriter *self, uint64_t generation, QdWriteItem *const *items, gu
     for (guint i = 0; i < n; i++)
         if (has_changed(items[i]))
             qd_changes_add_all(changes, items[i]->outcome.changed);
+    copy_numbers(self, changes);
     qd_write_note_results(self, changes);
     self->config.commit_func(generation, changes, self->config.user_data);
 }

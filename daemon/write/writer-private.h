@@ -62,8 +62,9 @@ struct QdWriter {
     uint64_t n_items;    /* atomic */
     QdTask lead_task;
     gboolean synchronous_normal;
-    gboolean is_spoilt;   /* the connection: the next update opens another one */
-    gint64 copied_schema; /* version: of the copy beside the file; -1: not known */
+    gboolean is_spoilt;         /* the connection: the next update opens another one */
+    gint64 copied_schema;       /* version: of the copy beside the file; -1: not known */
+    gboolean has_copied_schema; /* in the transaction that has ended just now */
     QdCheckpointer *checkpointer;
     QdForeign foreign;
     guint log_pages;         /* so long the log was at most, since it was cut; its file is not shorter */

@@ -299,6 +299,7 @@ def test_a_lost_schema_comes_from_its_copy(bus, tmp_path, kind):
     fill(bus)
     bus.update("CREATE TABLE late(x)")
     bus.update("INSERT INTO late VALUES('here')")
+    bus.update("PRAGMA user_version=7")  # changes no table
     if kind == "rebuilt by VACUUM":
         bus.update("DELETE FROM item WHERE id%2=0")
         bus.update("VACUUM")
@@ -322,7 +323,10 @@ def test_a_lost_schema_comes_from_its_copy(bus, tmp_path, kind):
     assert bus.check(quick=False) == (True, [])
     (report,) = glob.glob(bus.store + "/queryd.db.corrupt-*.report.txt")
     with open(report, encoding="utf-8") as file:
-        assert "the schema is damaged: it is taken from its copy" in file.read()
+        text = file.read()
+    assert "the schema is damaged: it is taken from its copy" in text
+    assert "user_version 7 and application_id 0 are taken from the copy of the schema" in text
+    assert bus.query("PRAGMA user_version") == [(7,)]
     assert os.path.exists(report[:-len(".report.txt")] + "-schema")
 
 

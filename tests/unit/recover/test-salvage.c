@@ -122,6 +122,47 @@ test_header(FilledStore *self, gconstpointer data)
     (void) sqlite3_close(after);
 }
 
+static void
+assert_numbers(FilledStore *self, gint64 user_version, gint64 application_id, const char *words)
+{
+    g_autoptr(QdSalvageReport) report = qd_salvage_report_new();
+    sqlite3 *after = salvage_and_open(self, report);
+    g_autofree char *text = qd_salvage_report_format(report, self->source);
+
+    g_assert_cmpint(filled_store_ask(after, "PRAGMA user_version"), ==, user_version);
+    g_assert_cmpint(filled_store_ask(after, "PRAGMA application_id"), ==, application_id);
+    g_assert_true(words != NULL ? strstr(text, words) != NULL : strstr(text, "user_version") == NULL);
+    (void) sqlite3_close(after);
+}
+
+/* What only the first page has: from the copy of the schema, or lost, and said. */
+static void
+test_numbers(FilledStore *self, gconstpointer data)
+{
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
+    g_autofree char *noise = g_strnfill(100, 'x');
+
+    assert_numbers(self, 7, 99, NULL);
+    overwrite(self, 60, "\0\0\0\5", 4);
+    assert_numbers(self, 5, 99,
+                   "user_version 5 and application_id 99 are kept as the file has them, its copy of the schema has 7 and 99");
+    overwrite(self, 0, noise, 100);
+    assert_numbers(self, 7, 99, "user_version 7 and application_id 99 are taken from the copy of the schema");
+    g_assert_cmpint(g_unlink(copy), ==, 0);
+    assert_numbers(self, 0, 0, "user_version and application_id are lost with the file's header, and are 0");
+}
+
+/* The rest of the header is right: so are they. */
+static void
+test_numbers_after_a_flip(FilledStore *self, gconstpointer data)
+{
+    g_autofree char *copy = g_strconcat(self->source, QD_SCHEMA_COPY_SUFFIX, NULL);
+
+    g_assert_cmpint(g_unlink(copy), ==, 0);
+    overwrite(self, 3, "x", 1);
+    assert_numbers(self, 7, 99, NULL);
+}
+
 static guint32
 get_root(const FilledStore *self, const char *name)
 {
@@ -244,6 +285,8 @@ main(int argc, char **argv)
 #define ADD(path, func) g_test_add("/recover/salvage/" path, FilledStore, NULL, filled_store_set_up, func, filled_store_tear_down)
     ADD("whole", test_whole);
     ADD("header", test_header);
+    ADD("numbers", test_numbers);
+    ADD("numbers-after-a-flip", test_numbers_after_a_flip);
     ADD("root", test_root);
     ADD("deleted", test_deleted);
     ADD("log", test_log);

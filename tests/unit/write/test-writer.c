@@ -5,6 +5,7 @@
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"
 #include "daemon/notify/changes.h"
+#include "daemon/recover/schema-copy.h"
 #include "tests/unit/write/writer-fixture.h"
 
 /* Groups ---------------------------------------------------------------------------------------------------------------- */
@@ -538,6 +539,20 @@ test_many_threads_and_checkpoints(WriterFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->reader, "SELECT count(*) FROM pragma_quick_check WHERE quick_check <> 'ok'"), ==, 0);
 }
 
+/* The copy of the schema has what changes no schema, too. */
+static void
+test_numbers(WriterFixture *self, gconstpointer data)
+{
+    WriterMember *member = writer_add_member(self, "PRAGMA user_version = 7");
+    g_autoptr(QdSchemaCopy) copy = NULL;
+
+    writer_run_group(self);
+    g_assert_no_error(member->item.outcome.error);
+    copy = qd_schema_copy_read(qd_database_get_path(self->store.database));
+    g_assert_nonnull(copy);
+    g_assert_cmpint(copy->user_version, ==, 7);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -560,6 +575,7 @@ main(int argc, char **argv)
     ADD("rows-of-parameters", test_rows_of_parameters);
     ADD("deferred-keys", test_deferred_keys);
     ADD("not-an-update", test_not_an_update);
+    ADD("numbers", test_numbers);
     ADD("vacuum", test_vacuum);
     ADD("relaxed", test_relaxed);
     ADD("queue-is-bounded", test_queue_is_bounded);
