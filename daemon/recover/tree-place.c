@@ -155,8 +155,8 @@ are_ends_inside(const QdTreePlace *self, const QdPageCells *cells, const Keys *k
            !(keys->has[AFTER] && is_wrong_order(self, &last, &keys->cells[AFTER]));
 }
 
-/* A page in disorder says that the order is not the expected one: a file of an old format knows no DESC. A page of one cell cannot
- * say so, and is believed. */
+/* What is damaged itself is no foreign page: its good rows stay. A page in disorder says that the order is not the expected one: a
+ * file of an old format knows no DESC. A page of one cell cannot say so, and is believed. */
 gboolean
 qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cells)
 {
@@ -165,6 +165,6 @@ qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cell
     if (self->compare == NULL || cells->n_cells < 2)
         return FALSE;
     get_bounds(self, depth, &keys);
-    return !are_ends_inside(self, cells, &keys) && are_most_outside(self, cells, &keys) &&
+    return !are_ends_inside(self, cells, &keys) && qd_page_cells_are_whole(cells) && are_most_outside(self, cells, &keys) &&
            2 * count_wrong_pairs(self, cells) < cells->n_cells && !qd_tree_place_is_among_others(self, depth, cells);
 }

@@ -26,7 +26,7 @@ static const char *const fill[] = {
 };
 
 typedef struct Storm {
-    GArray *leaves;   /* of guint32: pages */
+    GArray *leaves;   /* of guint32: pages, among them those where rows go on */
     GArray *interior; /* the same; not the first page */
     guint64 n_foreign;
 } Storm;
@@ -38,7 +38,8 @@ list_pages(SalvageFixture *self, Storm *storm)
     sqlite3 *db = NULL;
 
     g_assert_cmpint(sqlite3_open(self->source, &db), ==, SQLITE_OK);
-    g_assert_cmpint(sqlite3_prepare_v2(db, "SELECT pageno, pagetype='leaf' FROM dbstat WHERE pageno>1 AND name<>'sqlite_schema'",
+    g_assert_cmpint(sqlite3_prepare_v2(db,
+                                       "SELECT pageno, pagetype<>'internal' FROM dbstat WHERE pageno>1 AND name<>'sqlite_schema'",
                                        -1, &stmt, NULL),
                     ==, SQLITE_OK);
     while (sqlite3_step(stmt) == SQLITE_ROW) {
