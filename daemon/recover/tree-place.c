@@ -85,22 +85,12 @@ get_bounds(const QdTreePlace *self, guint depth, Keys *ret_keys)
     }
 }
 
-static guint32
-get_child(const QdPageCells *cells, guint32 index)
-{
-    QdPageCell cell;
-
-    if (index == cells->n_cells)
-        return cells->last_child;
-    return qd_page_cells_get(cells, index, &cell) ? cell.child : 0;
-}
-
 /* The nearest key of the page on that side; of a page that cannot be read the bound that is next. */
 static gboolean
 get_neighbour_key(QdTreePlace *self, const QdTreeFrame *frame, guint side, QdPageCell *ret_cell)
 {
     const QdPageFileInfo *info = qd_page_file_get_info(self->file);
-    guint32 page = get_child(frame->cells, side == BEFORE ? frame->index - 1 : frame->index + 1);
+    guint32 page = qd_page_cells_get_child(frame->cells, side == BEFORE ? frame->index - 1 : frame->index + 1);
     QdPageCells cells;
 
     if (self->neighbour[side] == NULL)

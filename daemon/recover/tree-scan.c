@@ -97,16 +97,6 @@ load_page(QdTreeScan *self, guint32 page, guint depth, QdPageCells *ret_cells)
            qd_page_cells_init(ret_cells, self->buffers[depth], page, self->info->usable_size);
 }
 
-static guint32
-get_child(const QdPageCells *cells, guint32 index)
-{
-    QdPageCell cell;
-
-    if (index == cells->n_cells)
-        return cells->last_child;
-    return qd_page_cells_get(cells, index, &cell) ? cell.child : 0;
-}
-
 static void
 use_page(QdTreeScan *self, guint32 page)
 {
@@ -143,7 +133,7 @@ count_references(QdTreeScan *self, guint32 page, guint depth)
         !qd_page_cells_is_interior(&cells))
         return;
     for (guint32 i = 0; i <= cells.n_cells; i++)
-        count_references(self, get_child(&cells, i), depth + 1);
+        count_references(self, qd_page_cells_get_child(&cells, i), depth + 1);
 }
 
 void

@@ -120,6 +120,16 @@ qd_page_cells_get(const QdPageCells *self, guint32 index, QdPageCell *ret_cell)
     return get_cell(self, index, ret_cell, NULL);
 }
 
+guint32
+qd_page_cells_get_child(const QdPageCells *self, guint32 index)
+{
+    QdPageCell cell;
+
+    if (index == self->n_cells)
+        return self->last_child;
+    return qd_page_cells_get(self, index, &cell) ? cell.child : 0;
+}
+
 static gint
 compare_spans(gconstpointer a, gconstpointer b)
 {

@@ -77,6 +77,8 @@ gboolean qd_page_cells_is_interior(const QdPageCells *self);
 gboolean qd_page_cells_is_of_table(const QdPageCells *self);
 /* false when the cell lies outside of the page */
 gboolean qd_page_cells_get(const QdPageCells *self, guint32 index, QdPageCell *ret_cell);
+/* Of an interior page: before the cell, or the last one at n_cells. 0: it is not known */
+guint32 qd_page_cells_get_child(const QdPageCells *self, guint32 index);
 /* Whether each cell can be had, none lies on another and, in a table, their rowids ascend. */
 gboolean qd_page_cells_are_whole(const QdPageCells *self);
 /* After the last cell: a page is filled from its end. 0: there is none */

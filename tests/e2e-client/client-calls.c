@@ -68,3 +68,13 @@ client_take_result(GAsyncResult **result)
     (void) client_wait_for(result);
     return g_steal_pointer(result);
 }
+
+gpointer
+client_kill_later(gpointer data)
+{
+    const ClientKiller *self = data;
+
+    g_usleep(self->usec);
+    g_cancellable_cancel(self->cancellable);
+    return NULL;
+}

@@ -22,3 +22,12 @@ void client_keep_result(GObject *object, GAsyncResult *result, gpointer user_dat
 GAsyncResult *client_wait_for(GAsyncResult **result);
 /* (transfer full): the same; *@result is NULL then. */
 GAsyncResult *client_take_result(GAsyncResult **result);
+
+/* Cancels a call that another thread makes, after a while. */
+typedef struct ClientKiller {
+    GCancellable *cancellable;
+    gulong usec;
+} ClientKiller;
+
+/* A GThreadFunc with a ClientKiller. */
+gpointer client_kill_later(gpointer data);

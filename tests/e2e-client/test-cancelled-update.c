@@ -20,23 +20,8 @@
 
 static PrivateBus *bus;
 
-typedef struct Killer {
-    GCancellable *cancellable;
-    gulong usec;
-} Killer;
-
 /* Returns: whether the call says that the update was executed */
 typedef gboolean (*Call)(QueryConnection *connection, GCancellable *cancellable, GError **error);
-
-static gpointer
-kill_later(gpointer data)
-{
-    const Killer *self = data;
-
-    g_usleep(self->usec);
-    g_cancellable_cancel(self->cancellable);
-    return NULL;
-}
 
 static QueryStatement *
 prepare(QueryConnection *connection, const char *text)
@@ -195,8 +180,8 @@ test_result(gconstpointer data)
     for (guint i = 0; i < ROUNDS; i++) {
         g_autoptr(GCancellable) cancellable = g_cancellable_new();
         g_autoptr(GError) error = NULL;
-        Killer killer = { cancellable, i * STEP_USEC };
-        GThread *thread = g_thread_new("kill", kill_later, &killer);
+        ClientKiller killer = { cancellable, i * STEP_USEC };
+        GThread *thread = g_thread_new("kill", client_kill_later, &killer);
         gboolean ok = call(connection, cancellable, &error);
 
         (void) g_thread_join(thread);
@@ -221,12 +206,12 @@ test_stuck(void)
     g_autoptr(QueryStatement) statement = prepare(connection, "INSERT INTO t VALUES(1)");
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
-    Killer killer = { cancellable, LONG_USEC };
+    ClientKiller killer = { cancellable, LONG_USEC };
     pid_t pid = private_bus_get_owner_pid(bus, "org.queryd.Query1");
     GThread *thread;
 
     g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
-    thread = g_thread_new("kill", kill_later, &killer);
+    thread = g_thread_new("kill", client_kill_later, &killer);
     g_assert_cmpint(query_statement_update(statement, cancellable, &error), ==, -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
     g_assert_nonnull(strstr(error->message, "not known"));

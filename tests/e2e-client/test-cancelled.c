@@ -23,21 +23,6 @@
 
 static PrivateBus *bus;
 
-typedef struct Killer {
-    GCancellable *cancellable;
-    gulong usec;
-} Killer;
-
-static gpointer
-kill_later(gpointer data)
-{
-    const Killer *self = data;
-
-    g_usleep(self->usec);
-    g_cancellable_cancel(self->cancellable);
-    return NULL;
-}
-
 static int
 make_rows(void)
 {
@@ -130,8 +115,8 @@ test_import(void)
     for (guint i = 0; i < ROUNDS; i++) {
         g_autoptr(GCancellable) cancellable = g_cancellable_new();
         g_autoptr(GError) error = NULL;
-        Killer killer = { cancellable, i * STEP_USEC };
-        GThread *thread = g_thread_new("kill", kill_later, &killer);
+        ClientKiller killer = { cancellable, i * STEP_USEC };
+        GThread *thread = g_thread_new("kill", client_kill_later, &killer);
         int rows = make_rows();
         gboolean ok = query_connection_import(connection, rows, "csv", into_table(), NULL, NULL, NULL, cancellable, &error);
 
@@ -156,8 +141,8 @@ test_restore(void)
     for (guint i = 0; i < ROUNDS; i++) {
         g_autoptr(GCancellable) cancellable = g_cancellable_new();
         g_autoptr(GError) error = NULL;
-        Killer killer = { cancellable, i * STEP_USEC };
-        GThread *thread = g_thread_new("kill", kill_later, &killer);
+        ClientKiller killer = { cancellable, i * STEP_USEC };
+        GThread *thread = g_thread_new("kill", client_kill_later, &killer);
         gint64 n_before;
 
         (void) query_connection_restore(connection, backup, FALSE, NULL, NULL, cancellable, &error);
@@ -180,8 +165,8 @@ test_subscriptions(void)
     for (guint i = 0; i < N_SUBSCRIPTIONS; i++) {
         g_autoptr(GCancellable) cancellable = g_cancellable_new();
         g_autoptr(GError) error = NULL;
-        Killer killer = { cancellable, i * 3 };
-        GThread *thread = g_thread_new("kill", kill_later, &killer);
+        ClientKiller killer = { cancellable, i * 3 };
+        GThread *thread = g_thread_new("kill", client_kill_later, &killer);
         g_autoptr(QuerySubscription) made = query_connection_subscribe(connection, SQL, "SELECT * FROM t", cancellable, &error);
 
         (void) g_thread_join(thread);
@@ -200,14 +185,14 @@ test_stuck(void)
     g_autoptr(QueryConnection) connection = client_open_with_table();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
-    Killer killer = { cancellable, LONG_USEC };
+    ClientKiller killer = { cancellable, LONG_USEC };
     int backup = make_backup(connection);
     pid_t pid = private_bus_get_owner_pid(bus, "org.queryd.Query1");
     GThread *thread;
 
     client_execute(connection, "INSERT INTO t VALUES('kept')");
     g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
-    thread = g_thread_new("kill", kill_later, &killer);
+    thread = g_thread_new("kill", client_kill_later, &killer);
     assert_cancelled(query_connection_restore(connection, backup, FALSE, NULL, NULL, cancellable, &error), &error);
     (void) g_thread_join(thread);
     g_assert_cmpint(kill(pid, SIGCONT), ==, 0);
@@ -224,8 +209,8 @@ test_export(void)
     g_autoptr(QueryConnection) connection = client_open();
     g_autoptr(GCancellable) cancellable = g_cancellable_new();
     g_autoptr(GError) error = NULL;
-    Killer killer = { cancellable, LONG_USEC };
-    GThread *thread = g_thread_new("kill", kill_later, &killer);
+    ClientKiller killer = { cancellable, LONG_USEC };
+    GThread *thread = g_thread_new("kill", client_kill_later, &killer);
     int out = memfd_create("out", MFD_CLOEXEC);
     struct stat before, after;
 
@@ -253,8 +238,8 @@ test_store(void)
     for (guint i = 0; i < 4; i++) {
         g_autoptr(GCancellable) cancellable = g_cancellable_new();
         g_autoptr(GError) error = NULL;
-        Killer killer = { cancellable, LONG_USEC / 4 };
-        GThread *thread = g_thread_new("kill", kill_later, &killer);
+        ClientKiller killer = { cancellable, LONG_USEC / 4 };
+        GThread *thread = g_thread_new("kill", client_kill_later, &killer);
 
         assert_cancelled(query_connection_store_payload_from_fd(connection, fds[0], NULL, cancellable, &error) >= 0, &error);
         (void) g_thread_join(thread);

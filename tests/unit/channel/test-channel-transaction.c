@@ -205,6 +205,21 @@ send_without_slot(ChannelFixture *self, ChannelPeer *peer, QwKind kind)
     channel_fixture_settle(self);
 }
 
+static void
+have_slots(ChannelFixture *self)
+{
+    channel_fixture_give_slots(self);
+    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+}
+
+static void
+assert_rolled_back(ChannelFixture *self, const ChannelPeer *peer)
+{
+    g_assert_null(peer->channel->transaction);
+    have_slots(self);
+    assert_over(self);
+}
+
 /* An error at COMMIT says that nothing was kept. The library gives the channel to others then. */
 static void
 test_commit_cancelled(ChannelFixture *self, gconstpointer data)
@@ -216,10 +231,7 @@ test_commit_cancelled(ChannelFixture *self, gconstpointer data)
     channel_peer_cancel(peer, 3);
     channel_fixture_settle(self);
     channel_peer_assert(peer, "X3/Cancelled");
-    g_assert_null(peer->channel->transaction);
-    channel_fixture_give_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
-    assert_over(self);
+    assert_rolled_back(self, peer);
 }
 
 static void
@@ -230,10 +242,7 @@ test_commit_refused(ChannelFixture *self, gconstpointer data)
     channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
     send_without_slot(self, peer, QW_KIND_COMMIT);
     channel_peer_assert(peer, "X3/Busy");
-    g_assert_null(peer->channel->transaction);
-    channel_fixture_give_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
-    assert_over(self);
+    assert_rolled_back(self, peer);
 }
 
 static void
@@ -247,10 +256,7 @@ test_commit_text_refused(ChannelFixture *self, gconstpointer data)
     channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
     send_without_slot(self, peer, QW_KIND_FETCH);
     channel_peer_assert(peer, "X3/Busy");
-    g_assert_null(peer->channel->transaction);
-    channel_fixture_give_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
-    assert_over(self);
+    assert_rolled_back(self, peer);
 }
 
 /* It needs no slot to be done all the same. */
@@ -262,10 +268,7 @@ test_rollback_refused(ChannelFixture *self, gconstpointer data)
     channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 0);
     send_without_slot(self, peer, QW_KIND_ROLLBACK);
     channel_peer_assert(peer, "E3");
-    g_assert_null(peer->channel->transaction);
-    channel_fixture_give_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
-    assert_over(self);
+    assert_rolled_back(self, peer);
 }
 
 /* Another request that is refused leaves it open. */
@@ -278,8 +281,7 @@ test_update_refused(ChannelFixture *self, gconstpointer data)
     send_without_slot(self, peer, QW_KIND_FETCH);
     channel_peer_assert(peer, "X3/Busy");
     g_assert_nonnull(peer->channel->transaction);
-    channel_fixture_give_slots(self);
-    channel_fixture_set_limit(self, QD_LIMIT_RUN_QUEUE, 256);
+    have_slots(self);
     channel_peer_send(peer, QW_KIND_COMMIT, 0, 4);
     channel_fixture_settle(self);
     channel_peer_assert(peer, "E4");
