@@ -317,6 +317,7 @@ execute_together(QdWriter *self, Group *group)
 
         self->group.n_ahead = group->grows ? i : 0;
         result = execute_member(self, group->items[i]);
+        self->group.n_ahead = 0; /* what is executed outside of a group keeps no member waiting */
         if (result == QD_MEMBER_ENDED_TRANSACTION || group->items[i]->runs_alone || self->group.put_off != NULL) {
             qd_write_rollback(self);
             forget_counts(group, i + 1);
@@ -346,12 +347,20 @@ was_stopped(const QdWriteItem *item)
 static void
 put_off(QdWriter *self, QdWriteItem *item)
 {
-    self->group.put_off = NULL;
     g_clear_error(&item->outcome.error);
     item->times.begun_usec = 0;
     pthread_mutex_lock(&self->mutex);
     qd_write_queue_push_back(&self->queue, item);
     pthread_mutex_unlock(&self->mutex);
+}
+
+/* One whose caller has heard of its end does not come again. */
+static gboolean
+has_made_way(QdWriter *self, const QdWriteItem *item)
+{
+    const QdWriteItem *slow = g_steal_pointer(&self->group.put_off);
+
+    return slow == item && item->told == NULL;
 }
 
 /* Without the offender the members before it cannot fail in the same way; each round is shorter. */
@@ -362,8 +371,10 @@ execute_group(QdWriter *self, Group *group)
 
     if (offender == group->n)
         return;
-    if (self->group.put_off != NULL) /* the last one */
+    if (has_made_way(self, group->items[offender])) { /* the last one */
+        g_assert(offender + 1 == group->n);
         put_off(self, group->items[--group->n]);
+    }
     if (offender > 0) {
         Group before = { .items = group->items, .n = offender, .relaxed = group->relaxed };
 

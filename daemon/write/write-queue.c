@@ -8,6 +8,10 @@
 #include "daemon/read/client.h"
 #include "daemon/write/writer.h"
 
+/* A CANCEL that comes while an item waits is seen so often, of so many items. */
+#define CANCEL_CHECK_USEC 50000
+#define CANCEL_CHECK_ITEMS 256
+
 void
 qd_write_queue_init(QdWriteQueue *self)
 {
@@ -121,6 +125,21 @@ qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec)
         if (lane != self->holder && lane->first->times.submitted_usec < before_usec)
             return TRUE;
     return FALSE;
+}
+
+/* No other thread reads the bytes of a channel while its items wait. */
+void
+qd_write_queue_look_for_cancels(QdWriteQueue *self, uint64_t now_usec)
+{
+    guint n_left = CANCEL_CHECK_ITEMS;
+
+    if (now_usec < self->cancel_check_usec)
+        return;
+    self->cancel_check_usec = now_usec + CANCEL_CHECK_USEC;
+    for (const QdWriteLane *lane = self->first; lane != NULL; lane = lane->next)
+        for (QdWriteItem *item = lane->first; item != NULL && n_left > 0; item = item->next, n_left--)
+            if (item->finds_cancel != NULL && item->finds_cancel(item))
+                g_atomic_int_set(&item->is_cancelled, TRUE);
 }
 
 static gboolean

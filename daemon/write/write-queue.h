@@ -19,6 +19,7 @@ typedef struct QdWriteQueue {
     guint n_durable;           /* of those, the ones that are not relaxed */
     const QdWriteLane *holder; /* (nullable) (not owned) only compared: whose item was taken out last */
     uint64_t holder_usec;      /* since when */
+    uint64_t cancel_check_usec;
 } QdWriteQueue;
 
 void qd_write_queue_init(QdWriteQueue *self);
@@ -32,5 +33,7 @@ QdWriteItem *qd_write_queue_pop(QdWriteQueue *self);
 
 /* Whether an item of another client than the holder's was submitted before @before_usec. */
 gboolean qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec);
+/* Looks whether the callers of the next items have cancelled them, if it has not done so just now. */
+void qd_write_queue_look_for_cancels(QdWriteQueue *self, uint64_t now_usec);
 /* Takes an item out that was cancelled or has waited for longer than it may; its error is set. NULL: there is none. */
 QdWriteItem *qd_write_queue_pop_late(QdWriteQueue *self, uint64_t now_usec);

@@ -288,6 +288,7 @@ qd_writer_sweep(QdWriter *self)
 
     do {
         pthread_mutex_lock(&self->mutex);
+        qd_write_queue_look_for_cancels(&self->queue, now);
         item = qd_write_queue_pop_late(&self->queue, now);
         again = self->taken && self->queue.n > 0;
         pthread_mutex_unlock(&self->mutex);

@@ -417,3 +417,39 @@ def test_updates_that_wait_are_executed_after_a_hang_up(table):
             channel.close()
         do(holder, "M")
         wait_until(lambda: table.query("SELECT a FROM t ORDER BY a") == [(0,), (1,)], "both")
+
+
+MANY = "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 500000) SELECT i FROM n"
+
+
+def test_a_group_before_leaves_no_haste(table):
+    """An update of a group makes way for the others after 20 ms. One of a later transaction has all the transaction's time."""
+    holder, owner = table.prepare("SELECT 1"), table.prepare("SELECT 1")
+    do(holder, "B")
+    channels = [table.prepare("INSERT INTO t VALUES(?1)", access="write") for _ in range(4)]
+    serials = [channel.send_fetch((-1 - i,)) for i, channel in enumerate(channels)]
+    wait_until(lambda: len([q for q in table.queries() if "VALUES(?1)" in q["text"]]) == 4, "four updates that wait")
+    do(holder, "M")
+    for channel, serial in zip(channels, serials):
+        list(channel.answer(serial))
+    do(owner, "B")
+    write(owner, MANY)
+    assert owner.end.changes == 500000
+    do(owner, "M")
+    assert table.query("SELECT count(*) FROM t") == [(500004,)]
+
+
+def test_cancel_while_it_waits_for_the_writer(table):
+    """It is answered at once, although another holds the writer, and never executed."""
+    holder, waiting = table.prepare("SELECT 1"), table.prepare("INSERT INTO t VALUES(1)", access="write")
+    do(holder, "B")
+    serial = waiting.send_fetch()
+    wait_until(lambda: [q for q in table.queries() if "VALUES(1)" in q["text"]], "the update")
+    waiting.cancel(serial)
+    with pytest.raises(RemoteError) as error:
+        list(waiting.answer(serial))
+    assert error.value.name == "Cancelled"
+    write(holder, "INSERT INTO t VALUES(2)")
+    do(holder, "M")
+    table.update("INSERT INTO t VALUES(3)")
+    assert table.query("SELECT a FROM t ORDER BY a") == [(2,), (3,)]
