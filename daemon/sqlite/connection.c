@@ -363,6 +363,9 @@ run_command(QdConnection *self, QdCommand command, GError **error)
     if (*stmt == NULL)
         r = sqlite3_prepare_v3(self->db, command_texts[command], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
     if (r == SQLITE_OK) {
+        /* SQLite adds the steps of all executions up. The progress handler would be asked after a COMMIT, which would say then that
+         * it was interrupted. */
+        (void) sqlite3_stmt_status(*stmt, SQLITE_STMTSTATUS_VM_STEP, TRUE);
         (void) sqlite3_step(*stmt);
         r = sqlite3_reset(*stmt);
     }

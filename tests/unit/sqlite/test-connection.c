@@ -34,6 +34,34 @@ run(StoreFixture *self, QdConnection *connection, const char *text)
     return r & 0xff;
 }
 
+static int
+refuse(void *data)
+{
+    ++*(guint *) data;
+    return 1;
+}
+
+/* A COMMIT is done or has failed: what ends statements does not say that it was interrupted when it is done. */
+static void
+test_end_is_true(StoreFixture *self, gconstpointer data)
+{
+    sqlite3 *db = qd_connection_get_db(self->writer);
+    g_autoptr(GError) error = NULL;
+    guint n_asked = 0;
+
+    g_assert_cmpint(sqlite3_exec(db, "CREATE TABLE ended(a)", NULL, NULL, NULL), ==, SQLITE_OK);
+    for (guint i = 0; i < 200; i++) {
+        g_assert_true(qd_connection_begin_write(self->writer, &error));
+        g_assert_cmpint(run(self, self->writer, "INSERT INTO ended VALUES(1)"), ==, SQLITE_DONE);
+        sqlite3_progress_handler(db, 100, refuse, &n_asked);
+        g_assert_true(qd_connection_end(self->writer, &error));
+        sqlite3_progress_handler(db, 0, NULL, NULL);
+        g_assert_no_error(error);
+    }
+    g_assert_cmpuint(n_asked, ==, 0);
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM ended"), ==, 200);
+}
+
 static void
 test_settings(StoreFixture *self, gconstpointer data)
 {
@@ -391,6 +419,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
 #define ADD(path, func) \
     g_test_add("/sqlite/connection/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
+    ADD("end-is-true", test_end_is_true);
     ADD("settings", test_settings);
     ADD("mapping-and-cache", test_mapping_and_cache);
     ADD("hardened-in-effect", test_hardened_in_effect);
