@@ -8,6 +8,7 @@
  * Invariant: when the call returns, the job has ended, or the daemon is gone. A daemon that does not answer ends it when it
  * hears of the closed connection.
  */
+#include "client-lib/core/query-channel.h"
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 
@@ -199,12 +200,11 @@ judge(GVariant *properties, gboolean *ret_ok, GError **error)
 static GVariant *
 job_wait(Job *self, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(GSource) cancel_source = g_cancellable_source_new(cancellable);
+    g_autoptr(GSource) cancel_source = query_cancel_source_new(cancellable);
     g_autoptr(GVariant) properties = NULL;
     gboolean is_cancelling = FALSE;
     gboolean ok = FALSE;
 
-    g_source_set_dummy_callback(cancel_source);
     g_source_attach(cancel_source, self->context);
     for (;;) {
         if (self->is_orphaned) {

@@ -174,6 +174,17 @@ gboolean query_channel_stay_awake(QueryChannel *self);
 void query_channel_note_loop(QueryChannel *self, gboolean begins);
 
 /**
+ * query_cancel_source_new:
+ * @cancellable: (nullable): NULL: the source is never ready
+ *
+ * In place of g_cancellable_source_new(), which is not safe. With that one the thread that cancels wakes the main context of the
+ * source. The source's own thread may destroy both at that time. This source looks at the descriptor of @cancellable.
+ *
+ * Returns: (transfer full): a source that is ready when @cancellable is cancelled; it calls nothing
+ */
+GSource *query_cancel_source_new(GCancellable *cancellable);
+
+/**
  * query_channel_create_source:
  *
  * Returns: (transfer full): a source with a #GUnixFDSourceFunc that is ready when @want is, @cancellable cancelled, or its patience
