@@ -258,6 +258,78 @@ class TestTransaction(Case):
         self.cursor.execute("COMMIT")
         self.assertEqual(self.count(), 10001)
 
+    def check_no_rows(self, connection, insert):
+        """Of calls that have failed."""
+        n = self.count()
+        self.assertEqual(connection.execute(insert, ["one"]).rowcount, 1)
+        self.assertEqual(connection.executemany(insert, [["two"], ["three"]]).rowcount, 2)
+        self.assertEqual(self.count(), n + 3)
+        connection.execute("DELETE FROM booze")
+
+    def test_failed_rows(self):
+        """No later call executes what a call that has failed was given."""
+        def end_after(n):
+            yield from ([f"generated {i}"] for i in range(n))
+            raise ZeroDivisionError
+
+        insert = "INSERT INTO booze(name) VALUES(?)"
+        connection = queryd.connect(autocommit=True, timeout=0.1)
+        for n in (0, 3, 4096, 5000):
+            for rows in (end_after(n), [[str(i)] for i in range(n)] + [[object()]], [[str(i)] for i in range(n)] + [7]):
+                with self.assertRaises((ZeroDivisionError, TypeError, queryd.ProgrammingError)):
+                    connection.executemany(insert, rows)
+                self.assertEqual(self.count(), 0)
+                self.check_no_rows(connection, insert)
+        connection.close()
+        for n in (1, 9000):
+            connection = queryd.connect(autocommit=True, timeout=0.1)
+            self.cursor.execute("INSERT INTO booze(name) VALUES('other')")
+            for _ in range(3):
+                with self.assertRaises(queryd.OperationalError) as caught:
+                    connection.executemany(insert, [[f"late {i}"] for i in range(n)])
+                self.assertEqual(caught.exception.code, queryd.ErrorCode.TIMEOUT)
+            self.connection.rollback()
+            self.check_no_rows(connection, insert)
+            connection.close()
+
+    def test_failed_values(self):
+        insert = "INSERT INTO booze(name, price) VALUES(?, ?)"
+        self.connection.autocommit = True
+        for values in (["a", object()], ["a"], ["a", 1, 2], 7):
+            with self.assertRaises((TypeError, queryd.ProgrammingError)):
+                self.cursor.execute(insert, values)
+            with self.assertRaises(queryd.ProgrammingError):
+                self.cursor.execute(insert)
+        self.assertEqual(self.count(), 0)
+
+    def test_rows_without_values(self):
+        """All or none, too."""
+        self.connection.autocommit = True
+        for rows in ([(), (), (1,)], [(), None, "x"]):
+            with self.assertRaises(queryd.ProgrammingError):
+                self.cursor.executemany("INSERT INTO booze DEFAULT VALUES", rows)
+            self.assertEqual((self.count(), self.connection.in_transaction), (0, False))
+        self.assertEqual(self.cursor.executemany("INSERT INTO booze DEFAULT VALUES", [(), None]).rowcount, 2)
+        self.assertEqual(self.count(), 2)
+
+    def test_no_rows_at_all(self):
+        """A call that is wrong begins no transaction."""
+        with self.assertRaises(TypeError):
+            self.cursor.executemany("INSERT INTO booze(name) VALUES(?)", None)
+        self.assertFalse(self.connection.in_transaction)
+
+    def test_rows_that_use_the_cursor(self):
+        insert = "INSERT INTO booze(name) VALUES(?)"
+
+        def rows():
+            for i in range(3):
+                self.cursor.execute(insert, [f"within {i}"])
+                yield [f"given {i}"]
+
+        self.assertEqual(self.cursor.executemany(insert, rows()).rowcount, 3)
+        self.connection.commit()
+        self.assertEqual(self.count(), 6)
+
     def test_begin(self):
         self.connection.begin()
         with self.assertRaises(queryd.ProgrammingError):

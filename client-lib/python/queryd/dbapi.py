@@ -107,13 +107,17 @@ class Connection:
         """A statement of no other open cursor, since it has one result at a time."""
         key = (language, text)
         found = self._statements.get(key)
-        if found is not None and not found.is_busy():
-            self._statements.move_to_end(key)
-            return found
-        self._statements[key] = found = self._prepare_new(language, text)
+        if found is None or found.is_busy():
+            found = self._prepare_new(language, text)
+        self._keep(key, found)
+        return found
+
+    def _keep(self, key, statement):
+        """For the next time, as the newest."""
+        self._statements[key] = statement
+        self._statements.move_to_end(key)
         if len(self._statements) > STATEMENTS_KEPT:
             self._statements.popitem(last=False)
-        return found
 
     def _prepare_new(self, language, text):
         """Whether it writes the daemon decides."""
@@ -272,36 +276,38 @@ class Cursor:
 
     def executemany(self, text, rows, *, language="sql"):
         """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
+        iterator = iter(rows) if language == "sql" else map(to_terms, rows)
         statement = self._start(text, language)
         if not statement.writes:
             raise ProgrammingError("executemany() takes a statement that writes")
-        iterator = iter(rows) if language == "sql" else map(to_terms, rows)
+        key = (LANGUAGES[language], text)
+        self.connection._statements.pop(key, None)  # a failure leaves rows in it, which no other call may execute
         changed = self._send_rows(statement, iterator)
+        self.connection._keep(key, statement)
         self._reset()
         self.rowcount = changed
         return self
 
     def _send_rows(self, statement, iterator):
         if statement.prepared.n_parameters == 0:
-            return sum(self._run(statement, statement.prepared.execute, values) for values in iterator)
-        n = self._add_rows(statement, iterator)
-        if n < ROWS_PER_MESSAGE or self.connection._transaction is not None:
+            return self._send_all(lambda: sum(self._run(statement, statement.prepared.execute, row) for row in iterator))
+        n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
+        if n < ROWS_PER_MESSAGE:
             return self._run_added(statement, iterator, n)
-        self.connection.begin()  # in autocommit mode, and more than one message
+        return self._send_all(lambda: self._run_added(statement, iterator, n))
+
+    def _send_all(self, send):
+        """More than one message: in autocommit mode they need a transaction."""
+        if self.connection._transaction is not None:
+            return send()
+        self.connection.begin()
         try:
-            changed = self._run_added(statement, iterator, n)
+            changed = send()
         except BaseException:
             self.connection.rollback()
             raise
         self.connection.commit()
         return changed
-
-    def _add_rows(self, statement, iterator):
-        try:
-            return statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
-        except BaseException:
-            self.connection._statements.clear()  # rows that were added before are dropped with the statement
-            raise
 
     def _run(self, statement, how, *values):
         self._statement = statement
@@ -312,7 +318,7 @@ class Cursor:
         changed = 0
         while n > 0:
             changed += self._run(statement, statement.prepared.execute_rows)
-            n = self._add_rows(statement, iterator) if n == ROWS_PER_MESSAGE else 0
+            n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE) if n == ROWS_PER_MESSAGE else 0
         return changed
 
     def _rows_left(self):
