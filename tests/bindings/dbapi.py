@@ -330,6 +330,26 @@ class TestTransaction(Case):
         self.connection.commit()
         self.assertEqual(self.count(), 6)
 
+    def test_control(self):
+        """Comments, white space and semicolons are no part of it."""
+        self.connection.autocommit = True
+        for text in ("-- x\nBEGIN", "/* y */ begin", ";; BEGIN", "BEGIN -- z", "BEGIN/**/IMMEDIATE /***/ TRANSACTION ;; -- z\n",
+                     "/* a * / ** */--\n\tBEGIN\r\nEXCLUSIVE"):
+            self.cursor.execute(text)
+            self.assertTrue(self.connection.in_transaction, text)
+            self.cursor.execute("INSERT INTO booze(name) VALUES('a')")
+            self.cursor.execute("/* y */ ROLLBACK /* z */" if "y" in text else "-- y\n-- z\nROLLBACK TRANSACTION;")
+            self.assertEqual((self.connection.in_transaction, self.count()), (False, 0))
+        for text in ("/* y */ COMMIT", "-- x\nEND;"):
+            self.connection.begin()
+            self.cursor.execute(text)
+            self.assertFalse(self.connection.in_transaction)
+        for text in ("BEGIN; COMMIT", "/* BEGIN", "-- BEGIN", "BEGIN '--'", "END/*/", "BEGINNING", "/* x */ SELECTED"):
+            with self.assertRaises(queryd.Error, msg=text):
+                self.cursor.execute(text)
+            self.assertFalse(self.connection.in_transaction)
+        self.assertEqual(self.cursor.execute("/* BEGIN */ SELECT '-- COMMIT' -- END").fetchall(), [("-- COMMIT",)])
+
     def test_begin(self):
         self.connection.begin()
         with self.assertRaises(queryd.ProgrammingError):

@@ -7,6 +7,7 @@ While a transaction is open no other client can write, so that the daemon ends o
 transaction_idle_ms and transaction_ms.
 """
 import collections
+import re
 import weakref
 
 from . import _client
@@ -23,11 +24,21 @@ ROWS_PER_MESSAGE = 4096  # of executemany()
 TIMEOUT_NONE = 4294967295
 
 # Statements that end or begin a transaction, whole. Others of this kind (SAVEPOINT, RELEASE) the daemon takes as updates.
-_CONTROL = {"BEGIN": "begin", "BEGIN TRANSACTION": "begin", "BEGIN IMMEDIATE": "begin", "BEGIN DEFERRED": "begin",
-            "BEGIN EXCLUSIVE": "begin", "COMMIT": "commit", "COMMIT TRANSACTION": "commit", "END": "commit",
-            "END TRANSACTION": "commit", "ROLLBACK": "rollback", "ROLLBACK TRANSACTION": "rollback"}
+_CONTROL = {"BEGIN": "begin", "BEGIN IMMEDIATE": "begin", "BEGIN DEFERRED": "begin", "BEGIN EXCLUSIVE": "begin",
+            "COMMIT": "commit", "END": "commit", "ROLLBACK": "rollback"}
+_CONTROL.update({f"{text} TRANSACTION": method for text, method in _CONTROL.items()})
+_COMMENT = r"--[^\n]*(?:\n|\Z)|/\*[^*]*\*+(?:[^*/][^*]*\*+)*/"
+_COMMENTS = re.compile(_COMMENT)
+_MAY_BE_CONTROL = re.compile(rf"(?:[\s;]|{_COMMENT})*(?:BEGIN|COMMIT|END|ROLLBACK)\b", re.IGNORECASE)
 _WRITES = (ErrorCode.READ_ONLY, ErrorCode.ACCESS_DENIED)
 _ROLLED_BACK = (ErrorCode.CLOSED, ErrorCode.DISCONNECTED)  # the daemon has done it already, or does so
+
+
+def _get_control(text):
+    """The name of Connection's method that does the same, None for other statements. No quoted text is in one of them."""
+    if _MAY_BE_CONTROL.match(text) is None:
+        return None
+    return _CONTROL.get(" ".join(_COMMENTS.sub(" ", text).strip("; \t\r\n\f").split()).upper())
 
 
 class Row(tuple):
@@ -263,7 +274,7 @@ class Cursor:
 
     def execute(self, text, parameters=None, *, language="sql"):
         """Executes one statement. @parameters: a sequence for "?", a mapping for ":name". Returns the cursor."""
-        control = _CONTROL.get(" ".join(text.rstrip("; \t\n").split()).upper()) if language == "sql" else None
+        control = _get_control(text) if language == "sql" else None
         if control is not None:
             self._check_open()
             self._reset()
