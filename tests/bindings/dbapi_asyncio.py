@@ -75,8 +75,99 @@ async def cancelled_update():
     await connection.close()
 
 
+async def cancel_often(task, pauses):
+    """Returns whether it was cancelled, when it has ended."""
+    for pause in pauses:
+        await asyncio.sleep(pause)
+        task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        return True
+    return False
+
+
+async def cancelled_again():
+    """As often as one likes: the task ends after its call, and what it was given is not executed later."""
+    connection = await queryd.aio.connect(timeout=0, autocommit=True)
+    other = await queryd.aio.connect(autocommit=True)
+    await connection.execute("CREATE TABLE many(i)")
+    insert = "INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) SELECT i FROM n"
+    n_cancelled = 0
+    for round_ in range(20):
+        pauses = [round_ / 500] + [0, 0.001, 0, 0][:1 + round_ % 4]
+        n_cancelled += await cancel_often(asyncio.create_task(connection.execute(insert)), pauses)
+        found = (await (await other.execute("SELECT count(*) FROM many")).fetchone())[0]
+        await asyncio.sleep(0.05)
+        assert (await (await other.execute("SELECT count(*) FROM many")).fetchone())[0] == found
+        await connection.execute("DELETE FROM many")
+    assert n_cancelled > 0
+    await connection.execute("DROP TABLE many")
+    await connection.close()
+    await other.close()
+
+
+async def cancelled_beside_others():
+    """Tasks that share the connection go on."""
+    connection = await queryd.aio.connect(timeout=0)
+    for round_ in range(40):
+        task = asyncio.create_task(connection.execute(LONG))
+        others = [asyncio.create_task(connection.execute(f"SELECT {i}")) for i in range(5)]
+        assert await cancel_often(task, [round_ % 5 / 1000, 0, 0])
+        found = await asyncio.gather(*others)
+        assert [(await cursor.fetchone())[0] for cursor in found] == list(range(5))
+    await connection.close()
+
+
+async def cancelled_in_transaction():
+    """Also a close() that is cancelled ends the transaction."""
+    other = await queryd.aio.connect(autocommit=True, timeout=10)
+    await other.execute("CREATE TABLE kept(i)")
+
+    async def use(connection):
+        async with connection:
+            await connection.execute("INSERT INTO kept VALUES(1)")
+            await connection.execute(LONG)
+
+    for msec in range(0, 20, 2):
+        connection = await queryd.aio.connect(timeout=0)
+        await cancel_often(asyncio.create_task(use(connection)), [0.1, 0, msec / 10000, 0, 0, msec / 10000, 0])
+        await other.execute("INSERT INTO kept VALUES(2)")
+        assert (await (await other.execute("SELECT count(*) FROM kept WHERE i = 1")).fetchone()) == (0,)
+    await other.execute("DROP TABLE kept")
+    await other.close()
+
+
+async def cancelled_begin():
+    """It has begun no transaction, however late it was cancelled."""
+    connection = await queryd.aio.connect(timeout=0)
+    await connection.execute("CREATE TABLE IF NOT EXISTS begun(i)")
+    await connection.commit()
+    for round_ in range(60):
+        task = asyncio.create_task(connection.begin())
+        is_cancelled = await cancel_often(task, [round_ / 50000, 0][:1 + round_ % 2])
+        assert connection.in_transaction == (not is_cancelled)
+        await connection.rollback()
+        await connection.execute("INSERT INTO begun VALUES(1)")
+        await connection.commit()
+    await connection.close()
+
+
+async def left_behind():
+    """Tasks that the end of the loop cancels, twice."""
+    connection = await queryd.aio.connect(timeout=0)
+    task = asyncio.create_task(connection.execute(LONG))
+    await asyncio.sleep(0.1)
+    task.cancel()
+
+
 asyncio.run(rows())
 asyncio.run(side_by_side())
 asyncio.run(cancelled())
 asyncio.run(cancelled_update())
+asyncio.run(cancelled_again())
+asyncio.run(cancelled_beside_others())
+asyncio.run(cancelled_in_transaction())
+asyncio.run(cancelled_begin())
+asyncio.run(left_behind())
 print("all as expected")

@@ -6,17 +6,17 @@
         async for id, text in cursor:
             print(id, text)
 
-A task that is cancelled while it waits cancels its statement in the daemon.
+A task that is cancelled while it waits cancels its statement in the daemon, and ends after it.
 """
 import asyncio
 import concurrent.futures
+import contextlib
 import functools
+import threading
 
 from . import dbapi
 
 ROWS_AT_ONCE = 256  # that an "async for" reads with one turn of the thread
-
-
 INTERRUPT_INTERVAL = 0.02  # seconds
 
 
@@ -26,24 +26,47 @@ class Connection:
     def __init__(self, connection, executor):
         self._connection = connection
         self._executor = executor
+        self._lock = threading.Lock()
+        self._running = None  # the call in the thread
 
-    async def _run(self, function, *arguments, **keywords):
+    async def _run(self, function, *arguments, undo=None, **keywords):
+        """@undo: for a call that was executed although its task is cancelled."""
         call = functools.partial(function, *arguments, **keywords)
-        future = self._executor.submit(call)
+        future = self._executor.submit(self._call, call)
         waiting = asyncio.wrap_future(future)
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
             waiting.add_done_callback(lambda done: done.cancelled() or done.exception())  # no other task asks for it
-            if not future.cancel():
-                await self._interrupt(future)
+            if future.cancel():
+                raise
+            await self._end(call, waiting)
+            if undo is not None and waiting.exception() is None:
+                await self._end(undo, asyncio.wrap_future(self._executor.submit(self._call, undo)))
             raise
 
-    async def _interrupt(self, future):
-        """Until @future is done: an interrupt that comes between two calls of it has no effect."""
-        while not future.done():
-            self._connection.interrupt()
-            await asyncio.sleep(INTERRUPT_INTERVAL)
+    def _call(self, call):
+        """In the thread."""
+        with self._lock:
+            self._running = call
+        try:
+            return call()
+        finally:
+            with self._lock:
+                self._running = None
+
+    def _interrupt(self, call):
+        """Not a later call, of another task."""
+        with self._lock, contextlib.suppress(dbapi.ProgrammingError):  # the connection is closed
+            if self._running is call:
+                self._connection.interrupt()
+
+    async def _end(self, call, waiting):
+        """Until it is @waiting no more: an interrupt between two steps of @call has no effect. More cancels change nothing."""
+        while not waiting.done():
+            self._interrupt(call)
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([waiting], timeout=INTERRUPT_INTERVAL)
 
     @property
     def autocommit(self):
@@ -74,8 +97,8 @@ class Connection:
         return Cursor(self, self._connection.cursor())
 
     async def begin(self):
-        """Begins a transaction."""
-        await self._run(self._connection.begin)
+        """Begins a transaction; none if it is cancelled."""
+        await self._run(self._connection.begin, undo=self._connection.rollback)
 
     async def commit(self):
         """Makes what was written durable and visible."""
@@ -87,8 +110,13 @@ class Connection:
 
     async def close(self):
         """Closes the connection; an open transaction is rolled back."""
-        await self._run(self._connection.close)
-        self._executor.shutdown(wait=False)
+        try:
+            await self._run(self._connection.close)
+        except asyncio.CancelledError:
+            self._executor.submit(self._connection.close)  # it may not have begun
+            raise
+        finally:
+            self._executor.shutdown(wait=False)
 
     async def __aenter__(self):
         return self

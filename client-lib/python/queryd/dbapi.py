@@ -169,12 +169,15 @@ class Connection:
 
     def close(self):
         """Closes the connection; an open transaction is rolled back. Later calls fail."""
-        if self._client is not None and self._transaction is not None:
-            self.rollback()
-        self._statements.clear()
-        if self._client is not None:
+        if self._client is None:
+            return
+        try:
+            if self._transaction is not None:
+                self.rollback()
+        finally:
+            self._statements.clear()
             self._client.close()
-        self._client = None
+            self._client = None
 
     def interrupt(self):
         """Cancels the call that runs now in another thread. It fails with OperationalError, code CANCELLED."""
