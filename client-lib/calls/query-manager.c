@@ -74,13 +74,23 @@ explain(QueryConnection *self, QueryLanguage language, const char *text, gboolea
     g_autofree char *reply_sql = NULL;
     g_autofree char *reply_plan = NULL;
     g_autoptr(GVariant) reply = NULL;
+    gint64 patience_msec;
 
     command = query_connection_create_command(self, language, text, FALSE, error);
     if (command == NULL)
         return FALSE;
-    reply = call(self, QUERY_BUS_INTERFACE, "Explain",
-                 g_variant_new("(ss@a{sv})", command->language, text, make_explain_options(command, is_run)), "(ss)",
-                 QUERY_BUS_END_CALL, cancellable, error);
+    patience_msec = query_command_get_patience_msec(command);
+    reply = query_bus_call(
+        query_connection_get_bus(self),
+        &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
+                         .method = "Explain",
+                         .arguments = g_variant_new("(ss@a{sv})", command->language, text, make_explain_options(command, is_run)),
+                         .reply_type = "(ss)",
+                         .timeout_msec = patience_msec > 0 ? (int) MIN(patience_msec, G_MAXINT) : G_MAXINT,
+                         .has_deadline = patience_msec > 0,
+                         .fd = -1,
+                         .end = QUERY_BUS_END_CALL },
+        NULL, cancellable, error);
     if (reply == NULL)
         return FALSE;
 

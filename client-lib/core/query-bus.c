@@ -361,6 +361,17 @@ call_once(QueryBus *self, GDBusConnection *connection, const QueryBusCall *call,
                          error);
 }
 
+static void
+set_unanswered(const QueryBusCall *call, GError **error)
+{
+    if (call->has_deadline)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED,
+                    "the daemon has not answered %s within %.1f s: it may be stopped, or hang at its disk", call->method,
+                    call->timeout_msec / 1000.0);
+    else
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT, "%s: no answer within %d s", call->method, call->timeout_msec / 1000);
+}
+
 GVariant *
 query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, GCancellable *cancellable, GError **error)
 {
@@ -380,7 +391,7 @@ query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, 
         reply = call_once(self, connection, call, arguments, ret_fds, cancellable, &local_error);
     }
     if (reply == NULL && g_error_matches(local_error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT))
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT, "%s: no answer within %d s", call->method, call->timeout_msec / 1000);
+        set_unanswered(call, error);
     else if (reply == NULL)
         query_error_take_dbus(error, g_steal_pointer(&local_error), call->method);
 

@@ -36,6 +36,7 @@ typedef struct QueryBusCall {
     GVariant *arguments;    /* (nullable): floating is consumed */
     const char *reply_type; /* a tuple */
     int timeout_msec;       /* G_MAXINT: none */
+    gboolean has_deadline;  /* of the daemon's own, before the timeout: with no answer it is stopped, or hangs */
     int fd;                 /* borrowed, sent as handle 0; -1: none */
     QueryBusEnd end;
 } QueryBusCall;

@@ -10,6 +10,9 @@
 
 #include "client-lib/core/query-error.h"
 
+/* What the daemon may take longer than a deadline: its thread may hang at the disk, or the machine be overloaded. */
+#define GRACE_MSEC 10000
+
 static void
 put_option(QwBodyWriter *writer, const char *key, const char *value)
 {
@@ -124,6 +127,12 @@ query_command_get_timeout(guint timeout_msec)
     if (timeout_msec == 0)
         return -1;
     return timeout_msec == QUERY_TIMEOUT_NONE ? 0 : (gint64) timeout_msec;
+}
+
+gint64
+query_command_get_patience_msec(const QueryCommand *self)
+{
+    return self->timeout_msec > 0 ? self->timeout_msec + GRACE_MSEC : 0;
 }
 
 /* Whether it can stand between '<' and '>' in SPARQL. */

@@ -44,6 +44,8 @@ void query_command_unref(QueryCommand *self);
 #pragma GCC visibility pop
 /* Of what query_connection_set_timeout_msec() was given: -1: the daemon's default; 0: none */
 gint64 query_command_get_timeout(guint timeout_msec);
+/* For how long its answer is waited for: its own deadline and some time more. 0: for ever, without one of its own */
+gint64 query_command_get_patience_msec(const QueryCommand *self);
 
 /**
  * query_command_make_dataset:

@@ -125,12 +125,16 @@ static GVariant *
 call_prepare(QueryRequest *self, QueryTransport transport, Extent extent, GVariant *values, GUnixFDList **ret_fds,
              GCancellable *cancellable, GError **error)
 {
+    gint64 patience_msec = query_command_get_patience_msec(self->command);
+    gint64 timeout_msec = patience_msec > 0 ? MIN(patience_msec, QUERY_BUS_CALL_TIMEOUT_MSEC) : QUERY_BUS_CALL_TIMEOUT_MSEC;
+
     return query_bus_call(self->endpoint.bus,
                           &(QueryBusCall){ .interface = QUERY_BUS_INTERFACE,
                                            .method = "Prepare",
                                            .arguments = build_prepare_arguments(self, transport, extent, values),
                                            .reply_type = "(ha(ss)a{sv})",
-                                           .timeout_msec = QUERY_BUS_CALL_TIMEOUT_MSEC,
+                                           .timeout_msec = (int) timeout_msec,
+                                           .has_deadline = patience_msec > 0,
                                            .fd = -1 },
                           ret_fds, cancellable, error);
 }

@@ -20,8 +20,6 @@
 /* How long a request waits for a channel, or a snapshot, when others of the process have all that the daemon allows. */
 #define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
 #define WAIT_MSEC 50
-/* What the daemon may take longer than a deadline: its thread may hang at the disk, or the machine be overloaded. */
-#define GRACE_USEC (10 * G_USEC_PER_SEC)
 
 static gint n_requests; /* (atomic): of the process */
 
@@ -254,9 +252,7 @@ queue_control(QueryRequest *self)
 void
 query_request_set_patience(QueryRequest *self)
 {
-    gint64 timeout_msec = self->command->timeout_msec;
-
-    query_channel_set_patience(self->channel, timeout_msec > 0 ? 1000 * timeout_msec + GRACE_USEC : 0);
+    query_channel_set_patience(self->channel, 1000 * query_command_get_patience_msec(self->command));
 }
 
 /* Decides what goes out together: FETCH alone, PREPARE and FETCH, or PREPARE alone when the parameters are not known yet. */

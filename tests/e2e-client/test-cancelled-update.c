@@ -230,32 +230,65 @@ query_in_thread(gpointer data)
     return NULL;
 }
 
+/* It has no channel yet. */
+static gpointer
+update_in_thread(gpointer data)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(query_connection_update(data, SQL, "INSERT INTO t VALUES(3)", NULL, NULL, &error), ==, -1);
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+    g_assert_nonnull(strstr(error->message, "Prepare"));
+    return NULL;
+}
+
+static gpointer
+explain_in_thread(gpointer data)
+{
+    g_autoptr(GError) error = NULL;
+
+    g_assert_false(query_connection_explain(data, SQL, "SELECT 1", NULL, NULL, NULL, &error));
+    g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+    return NULL;
+}
+
 /* A call with a deadline ends although the daemon is stopped. */
 static void
 test_patience(void)
 {
     g_autoptr(QueryConnection) connection = client_open_with_table();
     g_autoptr(QueryConnection) other = client_open();
+    g_autoptr(QueryConnection) third = client_open();
+    g_autoptr(QueryConnection) patient = client_open();
     g_autoptr(QueryStatement) statement = NULL;
     g_autoptr(QueryStatement) waiting = NULL;
     g_autoptr(GAsyncResult) result = NULL;
     g_autoptr(GError) error = NULL;
     pid_t pid = private_bus_get_owner_pid(bus, "org.queryd.Query1");
-    GThread *thread;
+    GThread *threads[3];
+    gint64 started_usec;
 
     query_connection_set_timeout_msec(connection, 1);
     query_connection_set_timeout_msec(other, 1);
+    query_connection_set_timeout_msec(third, 1);
     statement = prepare(connection, "INSERT INTO t VALUES(1)");
     waiting = query_connection_prepare(other, SQL, "SELECT 1", NULL, &error);
     g_assert_no_error(error);
     g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
-    thread = g_thread_new("query", query_in_thread, waiting);
+    g_usleep(LATER_USEC); /* each thread of it stops for itself */
+    started_usec = g_get_monotonic_time();
+    threads[0] = g_thread_new("query", query_in_thread, waiting);
+    threads[1] = g_thread_new("update", update_in_thread, third);
+    threads[2] = g_thread_new("explain", explain_in_thread, third);
     query_statement_update_async(statement, NULL, client_keep_result, &result);
     (void) client_wait_for(&result);
     g_assert_cmpint(query_statement_update_finish(statement, result, &error), ==, -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
-    (void) g_thread_join(thread);
+    for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+        (void) g_thread_join(threads[i]);
+    g_assert_cmpint(g_get_monotonic_time() - started_usec, <, 25 * G_USEC_PER_SEC);
     g_assert_cmpint(kill(pid, SIGCONT), ==, 0);
+    g_assert_cmpint(client_query_number(patient, "SELECT count(*) FROM t WHERE a = 3"), ==, 0);
 }
 
 int
