@@ -6,6 +6,7 @@
 
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <string.h>
 
 #define DAEMON_NAME "org.queryd.Query1"
 #define ELSEWHERE_NAME DAEMON_NAME "." PRIVATE_BUS_STORE_ELSEWHERE
@@ -183,4 +184,34 @@ private_bus_free(PrivateBus *self)
     remove_tree(self->folder);
     g_free(self->folder);
     g_free(self);
+}
+
+/* Whether all threads of it have stopped, or its folder is not there. */
+static gboolean
+is_stopped(pid_t pid)
+{
+    g_autofree char *folder = g_strdup_printf("/proc/%d/task", (int) pid);
+    g_autoptr(GDir) tasks = g_dir_open(folder, 0, NULL);
+    const char *task;
+
+    while (tasks != NULL && (task = g_dir_read_name(tasks)) != NULL) {
+        g_autofree char *path = g_build_filename(folder, task, "stat", NULL);
+        g_autofree char *stat = NULL;
+        const char *state;
+
+        if (!g_file_get_contents(path, &stat, NULL, NULL))
+            continue;
+        state = strrchr(stat, ')');
+        if (state != NULL && !g_str_has_prefix(state, ") T"))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+void
+private_bus_stop(pid_t pid)
+{
+    g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
+    while (!is_stopped(pid))
+        g_thread_yield();
 }

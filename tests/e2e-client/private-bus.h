@@ -28,3 +28,6 @@ GPid private_bus_get_owner_pid(PrivateBus *self, const char *name);
 
 /* Sends @signal_number to the daemon and waits until it has left the bus. */
 void private_bus_kill_daemon(PrivateBus *self, int signal_number);
+
+/* SIGSTOP, of which each thread hears for itself: all have stopped when it returns. */
+void private_bus_stop(pid_t pid);

@@ -210,7 +210,7 @@ test_stuck(void)
     pid_t pid = private_bus_get_owner_pid(bus, "org.queryd.Query1");
     GThread *thread;
 
-    g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
+    private_bus_stop(pid);
     thread = g_thread_new("kill", client_kill_later, &killer);
     g_assert_cmpint(query_statement_update(statement, cancellable, &error), ==, -1);
     g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
@@ -274,8 +274,7 @@ test_patience(void)
     statement = prepare(connection, "INSERT INTO t VALUES(1)");
     waiting = query_connection_prepare(other, SQL, "SELECT 1", NULL, &error);
     g_assert_no_error(error);
-    g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
-    g_usleep(LATER_USEC); /* each thread of it stops for itself */
+    private_bus_stop(pid);
     started_usec = g_get_monotonic_time();
     threads[0] = g_thread_new("query", query_in_thread, waiting);
     threads[1] = g_thread_new("update", update_in_thread, third);

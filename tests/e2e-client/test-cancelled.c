@@ -191,7 +191,7 @@ test_stuck(void)
     GThread *thread;
 
     client_execute(connection, "INSERT INTO t VALUES('kept')");
-    g_assert_cmpint(kill(pid, SIGSTOP), ==, 0);
+    private_bus_stop(pid);
     thread = g_thread_new("kill", client_kill_later, &killer);
     assert_cancelled(query_connection_restore(connection, backup, FALSE, NULL, NULL, cancellable, &error), &error);
     (void) g_thread_join(thread);

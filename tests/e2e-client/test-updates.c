@@ -72,7 +72,7 @@ test_pipelined_disconnected(void)
     GAsyncResult *results[N_UPDATES] = { NULL };
     guint n_failed = 0;
 
-    (void) kill(private_bus_get_owner_pid(bus, "org.queryd.Query1"), SIGSTOP);
+    private_bus_stop(private_bus_get_owner_pid(bus, "org.queryd.Query1"));
     start_updates(statement, results);
     (void) g_main_context_iteration(NULL, FALSE);
     private_bus_kill_daemon(bus, SIGKILL);
