@@ -95,11 +95,11 @@ has_own_fd(LogFile *self)
 }
 
 /* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
- * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. */
+ * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. It does so before
+ * a write: after that of a commit's last frame a rollback would be found as a commit when the machine has stopped. */
 static int
-pace(LogFile *self, int n_bytes)
+pace(LogFile *self)
 {
-    self->n_unpaced_bytes += n_bytes;
     if (self->n_unpaced_bytes < PACE_BYTES)
         return SQLITE_OK;
 
@@ -149,9 +149,12 @@ is_whole(LogFile *self, bool only_needed, sqlite3_int64 *ret_n_bytes, sqlite3_in
 static int
 write_through(LogFile *self, const void *data, int n_bytes, sqlite3_int64 offset)
 {
-    int r = self->file->pMethods->xWrite(self->file, data, n_bytes, offset);
+    int r = pace(self);
 
-    return r == SQLITE_OK ? pace(self, n_bytes) : r;
+    if (r != SQLITE_OK)
+        return r;
+    self->n_unpaced_bytes += n_bytes;
+    return self->file->pMethods->xWrite(self->file, data, n_bytes, offset);
 }
 
 static int

@@ -317,6 +317,42 @@ test_commit_ends(StoreFixture *self, gconstpointer data)
     assert_sum(self, 5000 + 2 * 7000);
 }
 
+static gboolean
+look_always(void *data)
+{
+    return TRUE;
+}
+
+/* A frame that ends a commit and is in the file is found after the machine has stopped. By the sizes, the disk is waited for at the
+ * last write of some of these commits, before that of others and not at all. */
+static void
+test_refused_is_not_found(StoreFixture *self, gconstpointer data)
+{
+    QdInterrupt interrupt = { .look = look_always, .is_always_due = TRUE };
+    guint n_refused = 0;
+    guint n_sizes = 0;
+
+    store_execute(self->writer, "PRAGMA cache_size=5000");
+    for (guint n_bytes = 2000000; n_bytes < 2300000; n_bytes += 20000) {
+        g_autofree char *text = g_strdup_printf("BEGIN; INSERT INTO t VALUES(1, randomblob(%u))", n_bytes);
+        g_autoptr(GError) error = NULL;
+        gboolean ok;
+
+        store_execute(self->writer, "DELETE FROM t");
+        store_execute(self->writer, text);
+        qd_interrupt_begin(&interrupt);
+        ok = qd_connection_execute(self->writer, "COMMIT", &error);
+        qd_interrupt_end(&interrupt);
+        if (!ok)
+            g_assert_error(error, QD_ERROR, QW_ERROR_CANCELLED);
+        assert_sum(self, ok ? n_bytes : 0);
+        n_refused += !ok;
+        n_sizes++;
+    }
+    g_assert_cmpuint(n_refused, >, 0);
+    g_assert_cmpuint(n_refused, <, n_sizes);
+}
+
 /* A full disk is reported to the commit that it hits, and the next one is whole. */
 static void
 test_faults(StoreFixture *self, gconstpointer data)
@@ -439,6 +475,7 @@ main(int argc, char **argv)
     g_test_add("/sqlite/log-file/partly-mapped", StoreFixture, NULL, set_up, test_partly_mapped, tear_down);
     g_test_add("/sqlite/log-file/ends", StoreFixture, NULL, set_up, test_ends, tear_down);
     g_test_add("/sqlite/log-file/commit-ends", StoreFixture, NULL, set_up, test_commit_ends, tear_down);
+    g_test_add("/sqlite/log-file/refused-is-not-found", StoreFixture, NULL, set_up, test_refused_is_not_found, tear_down);
     g_test_add("/sqlite/log-file/shortened", StoreFixture, NULL, set_up, test_shortened, tear_down);
     g_test_add("/sqlite/log-file/faults", StoreFixture, NULL, set_up, test_faults, tear_down);
     return g_test_run();
