@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client-lib/core/query-backlog.h"
+#include "client-lib/channel/query-backlog.h"
 #include "client-lib/core/query-held.h"
 #include "client-lib/request/query-request.h"
 #include "client-lib/text/text-number.h"

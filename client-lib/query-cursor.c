@@ -8,8 +8,8 @@
  */
 #include "client-lib/query-cursor-private.h"
 
+#include "client-lib/channel/query-whole.h"
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-whole.h"
 #include "client-lib/direct/query-direct.h"
 #include "client-lib/query-connection-private.h"
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "client-lib/channel/query-pipeline.h"
 #include "client-lib/core/query-parameters.h"
-#include "client-lib/core/query-pipeline.h"
 #include "client-lib/query-client.h"
 #include "client-lib/request/query-request.h"
 

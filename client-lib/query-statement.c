@@ -8,8 +8,8 @@
  * that take_back() clears.
  */
 
+#include "client-lib/channel/query-pipeline.h"
 #include "client-lib/core/query-error.h"
-#include "client-lib/core/query-pipeline.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/query-cursor-private.h"
 #include "client-lib/query-statement-private.h"

@@ -8,7 +8,7 @@
  * Invariant: when the call returns, the job has ended, or the daemon is gone. A daemon that does not answer ends it when it
  * hears of the closed connection.
  */
-#include "client-lib/core/query-channel.h"
+#include "client-lib/core/query-cancel-source.h"
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 

@@ -249,6 +249,21 @@ queue_control(QueryRequest *self)
     self->fetch_serial = query_channel_queue(self->channel, kinds[self->kind], self->n_rows, body);
 }
 
+static void
+queue_prepare(QueryRequest *self)
+{
+    query_channel_set_prepared(self->channel, NULL, NULL);
+    self->prepare_serial = query_channel_queue(self->channel, QW_KIND_PREPARE, self->command->n_options, self->command->key);
+}
+
+/* BEGIN has the deadline of the statement before it on the channel. */
+static gboolean
+lacks_deadline(const QueryRequest *self)
+{
+    return self->kind == QUERY_REQUEST_BEGIN && self->command->timeout_msec >= 0 &&
+           !query_channel_is_prepared(self->channel, self->command->key);
+}
+
 void
 query_request_set_patience(QueryRequest *self)
 {
@@ -277,6 +292,8 @@ step_acquire(QueryRequest *self, GError **error)
     self->prepare_serial = 0;
     self->fetch_serial = 0;
     if (self->kind >= QUERY_REQUEST_BEGIN) {
+        if (lacks_deadline(self))
+            queue_prepare(self);
         queue_control(self);
         self->state = QUERY_STATE_SEND;
         return QUERY_STEP_AGAIN;
@@ -296,10 +313,8 @@ step_acquire(QueryRequest *self, GError **error)
         if (body == NULL)
             return fail_and_keep_channel(self);
     }
-    if (!is_prepared) {
-        query_channel_set_prepared(self->channel, NULL, NULL);
-        self->prepare_serial = query_channel_queue(self->channel, QW_KIND_PREPARE, self->command->n_options, self->command->key);
-    }
+    if (!is_prepared)
+        queue_prepare(self);
     if (body != NULL)
         queue_fetch(self, body);
 

@@ -8,11 +8,11 @@
  */
 #pragma once
 
+#include "client-lib/channel/query-channel.h"
+#include "client-lib/channel/query-pool.h"
 #include "client-lib/core/query-bus.h"
-#include "client-lib/core/query-channel.h"
 #include "client-lib/core/query-command.h"
 #include "client-lib/core/query-parameters.h"
-#include "client-lib/core/query-pool.h"
 
 typedef enum QueryRequestKind {
     QUERY_REQUEST_PREPARE, /* ends with the schema */

@@ -286,9 +286,11 @@ qd_writer_sweep(QdWriter *self)
     QdWriteItem *item;
     gboolean again;
 
+    pthread_mutex_lock(&self->mutex);
+    qd_write_queue_look_for_cancels(&self->queue, now);
+    pthread_mutex_unlock(&self->mutex);
     do {
         pthread_mutex_lock(&self->mutex);
-        qd_write_queue_look_for_cancels(&self->queue, now);
         item = qd_write_queue_pop_late(&self->queue, now);
         again = self->taken && self->queue.n > 0;
         pthread_mutex_unlock(&self->mutex);

@@ -329,6 +329,31 @@ check_rolled_back(QueryConnection *connection, QueryTransaction *transaction, gu
     g_assert_true(query_transaction_rollback(next, NULL, NULL));
 }
 
+/* It is the connection's, and not that of a statement before on the channel. */
+static void
+test_deadline_of_begin(void)
+{
+    g_autoptr(QueryConnection) connection = client_open_with_table();
+    g_autoptr(QueryConnection) late = client_open();
+    g_autoptr(QueryTransaction) holder = begin(connection);
+    const char *const texts[] = { "no statement", "SELECT 1" };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(texts); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(QueryCursor) cursor = NULL;
+
+        query_connection_set_timeout_msec(late, 0);
+        cursor = query_connection_query(late, QUERY_LANGUAGE_SQL, texts[i], NULL, NULL, NULL);
+        g_clear_object(&cursor);
+        query_connection_set_timeout_msec(late, 100);
+        g_assert_null(query_connection_begin(late, NULL, &error));
+        g_assert_error(error, QUERY_ERROR, QUERY_ERROR_TIMEOUT);
+        g_assert_true(query_transaction_is_open(holder));
+        g_assert_cmpint(insert(holder, (gint64) i, NULL), ==, 1); /* it is not idle */
+    }
+    g_assert_true(query_transaction_commit(holder, NULL, NULL));
+}
+
 /* By a statement's error, and by a deadline. Of the latter the daemon's other thread may send the error. */
 static void
 test_rolled_back(void)
@@ -501,6 +526,7 @@ main(int argc, char *argv[])
     bus = private_bus_new();
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/transaction/commit", test_commit);
+    g_test_add_func("/transaction/deadline-of-begin", test_deadline_of_begin);
     g_test_add_func("/transaction/rollback", test_rollback);
     g_test_add_func("/transaction/half-read", test_half_read);
     g_test_add_func("/transaction/savepoints", test_savepoints);

@@ -62,10 +62,11 @@ ROOMS = {
                       "glib gio sqlite3"),
     # the module for endpoints: of the daemon only what reads and writes RDF
     "remote-module": ("wire text core direct rdf rdfio daemon/base/error.h", "glib gio libsoup"),
-    "request": ("wire core direct", "glib gio"),
-    "objects": ("wire text arrow core direct request", "glib gio"),
+    "client-lib/channel/": ("wire core", "glib gio"),
+    "request": ("wire core client-lib/channel/ direct", "glib gio"),
+    "objects": ("wire text arrow core client-lib/channel/ direct request", "glib gio"),
     "calls": ("wire core objects", "glib gio"),
-    "transaction": ("wire core direct request objects", "glib gio"),
+    "transaction": ("wire core client-lib/channel/ direct request objects", "glib gio"),
     "list": ("wire text core objects", "glib gio"),
     "client-lib/rdf/": ("", "glib gio"),
 }
@@ -75,8 +76,8 @@ FOLDERS = {"wire": "client-lib/wire/", "text": "client-lib/text/", "arrow": "cli
            "remote-module": "client-lib/remote-module/", "request": "client-lib/request/", "calls": "client-lib/calls/",
            "transaction": "client-lib/transaction/",
            "list": "client-lib/list/", "objects": "client-lib/query-"}
-LIBRARY = ("core", "direct", "direct-module", "remote-module", "request", "objects", "calls", "transaction", "list",
-           "client-lib/rdf/")
+LIBRARY = ("core", "client-lib/channel/", "direct", "direct-module", "remote-module", "request", "objects", "calls", "transaction",
+           "list", "client-lib/rdf/")
 
 
 def folder_of(room):

@@ -95,8 +95,8 @@ has_own_fd(LogFile *self)
 }
 
 /* The disk has taken the piece before the last one; the last one is on its way. Errors are those of the sync that follows: each
- * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. It does so before
- * a write: after that of a commit's last frame a rollback would be found as a commit when the machine has stopped. */
+ * descriptor learns of them. VACUUM copies the whole database to the log by one operation, which only this ends. It ends it before
+ * a write. After the write of a commit's last frame a rollback would be found as a commit when the machine has stopped. */
 static int
 pace(LogFile *self)
 {

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 #include "client-lib/core/query-error.h"
 #include "client-lib/query-connection-private.h"
 #include "client-lib/wire/wire-message.h"

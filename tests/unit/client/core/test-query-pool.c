@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client-lib/core/query-pool.h"
+#include "client-lib/channel/query-pool.h"
 #include "client-lib/core/query-schema.h"
 
 static QuerySchema *

@@ -5,7 +5,7 @@
  *
  * The other end is played here, on the daemon's own ring where that is a right one.
  */
-#include "client-lib/core/query-ring.h"
+#include "client-lib/channel/query-ring.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 #include "client-lib/wire/wire-message.h"
 #include "client-lib/wire/wire-page-reader.h"
 #include "client-lib/wire/wire-page-writer.h"

@@ -4,7 +4,7 @@
  *
  * The other end is played here, with the daemon's own file.
  */
-#include "client-lib/core/query-whole.h"
+#include "client-lib/channel/query-whole.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 #include "client-lib/wire/wire-message.h"
 #include "daemon/results/sealed-pages.h"
 

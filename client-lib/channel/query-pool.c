@@ -5,7 +5,7 @@
  * Place: internal to libquery-client.
  * Invariant: `idle` is ordered by the time of return, oldest first.
  */
-#include "client-lib/core/query-pool.h"
+#include "client-lib/channel/query-pool.h"
 
 #include "client-lib/core/query-held.h"
 #include "client-lib/core/query-mutex.h"

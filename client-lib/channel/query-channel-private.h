@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "client-lib/core/query-channel.h"
-#include "client-lib/core/query-ring.h"
-#include "client-lib/core/query-whole.h"
+#include "client-lib/channel/query-channel.h"
+#include "client-lib/channel/query-ring.h"
+#include "client-lib/channel/query-whole.h"
 #include "client-lib/wire/wire-spin.h"
 
 struct QueryChannel {

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 
 #define QUERY_BACKLOG_MEMORY_BYTES (16u * 1024u * 1024u)
 #define QUERY_BACKLOG_FILE_BYTES (2048u * UINT64_C(1048576))

@@ -10,7 +10,7 @@
 
 #include <gio/gio.h>
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 #include "client-lib/wire/wire-message.h"
 
 typedef struct QueryPipeline QueryPipeline;

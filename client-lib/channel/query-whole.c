@@ -2,7 +2,7 @@
 /*
  * Mapping the file and going through it.
  */
-#include "client-lib/core/query-whole.h"
+#include "client-lib/channel/query-whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  * and below the limit.
  * Invariant: `start` is 8-aligned; start <= end <= capacity.
  */
-#include "client-lib/core/query-channel-private.h"
+#include "client-lib/channel/query-channel-private.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -4,7 +4,7 @@
  *
  * Place: internal to libquery-client.
  */
-#include "client-lib/core/query-channel-private.h"
+#include "client-lib/channel/query-channel-private.h"
 #include "client-lib/wire/wire-error.h"
 #include "client-lib/wire/wire-message.h"
 

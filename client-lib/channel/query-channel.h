@@ -155,8 +155,8 @@ gboolean query_channel_wait(QueryChannel *self, QueryIo want, GCancellable *canc
 /* For how long it waits with nothing that comes; 0: for ever. Of a stopped daemon nothing comes, nor a hang-up. */
 void query_channel_set_patience(QueryChannel *self, gint64 patience_usec);
 
-/* A wait begins or goes on. Returns: for how long, in milliseconds as for poll(); -1: without end */
-int query_channel_get_wait_msec(QueryChannel *self);
+/* A wait begins or goes on. Returns: for how long it may take, in milliseconds as for poll(); -1: without end */
+int query_channel_begin_wait(QueryChannel *self);
 
 /**
  * query_channel_check_patience:
@@ -172,17 +172,6 @@ gboolean query_channel_check_patience(const QueryChannel *self, GError **error);
 /* Of a call that waits by a main loop: TRUE: it should try again at once. */
 gboolean query_channel_stay_awake(QueryChannel *self);
 void query_channel_note_loop(QueryChannel *self, gboolean begins);
-
-/**
- * query_cancel_source_new:
- * @cancellable: (nullable): NULL: the source is never ready
- *
- * In place of g_cancellable_source_new(), which is not safe. With that one the thread that cancels wakes the main context of the
- * source. The source's own thread may destroy both at that time. This source looks at the descriptor of @cancellable.
- *
- * Returns: (transfer full): a source that is ready when @cancellable is cancelled; it calls nothing
- */
-GSource *query_cancel_source_new(GCancellable *cancellable);
 
 /**
  * query_channel_create_source:

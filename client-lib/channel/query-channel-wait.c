@@ -4,13 +4,14 @@
  *
  * Place: internal to libquery-client.
  */
-#include "client-lib/core/query-channel-private.h"
+#include "client-lib/channel/query-channel-private.h"
 
 #include <errno.h>
 #include <glib-unix.h>
 #include <poll.h>
 #include <sched.h>
 
+#include "client-lib/core/query-cancel-source.h"
 #include "client-lib/core/query-error.h"
 
 /* Calls that wait by a main loop, of the process: it has something else to do while there are any. */
@@ -85,7 +86,7 @@ query_channel_check_patience(const QueryChannel *self, GError **error)
 }
 
 int
-query_channel_get_wait_msec(QueryChannel *self)
+query_channel_begin_wait(QueryChannel *self)
 {
     gint64 now_usec;
 
@@ -105,7 +106,7 @@ wait_asleep(QueryChannel *self, struct pollfd *fds, nfds_t n_fds, GCancellable *
     int r;
 
     do
-        r = poll(fds, n_fds, query_channel_get_wait_msec(self));
+        r = poll(fds, n_fds, query_channel_begin_wait(self));
     while (r < 0 && errno == EINTR && !g_cancellable_is_cancelled(cancellable));
 
     qw_spin_note_asleep(&self->spin, (guint64) (g_get_monotonic_time() - start_usec));
@@ -164,59 +165,11 @@ query_channel_note_loop(QueryChannel *self, gboolean begins)
     }
 }
 
-typedef struct CancelSource {
-    GSource source;
-    GCancellable *cancellable;
-    gpointer tag; /* (nullable): of its descriptor */
-} CancelSource;
-
-static gboolean
-on_cancel_check(GSource *source)
-{
-    gpointer tag = ((CancelSource *) source)->tag;
-
-    return tag != NULL && g_source_query_unix_fd(source, tag) != 0;
-}
-
-static gboolean
-on_cancel_dispatch(GSource *source, GSourceFunc callback, gpointer user_data)
-{
-    return G_SOURCE_CONTINUE;
-}
-
-static void
-on_cancel_finalize(GSource *source)
-{
-    CancelSource *self = (CancelSource *) source;
-
-    if (self->tag != NULL)
-        g_cancellable_release_fd(self->cancellable);
-    g_clear_object(&self->cancellable);
-}
-
-static GSourceFuncs cancel_source_funcs = { .check = on_cancel_check,
-                                            .dispatch = on_cancel_dispatch,
-                                            .finalize = on_cancel_finalize };
-
-GSource *
-query_cancel_source_new(GCancellable *cancellable)
-{
-    GSource *source = g_source_new(&cancel_source_funcs, sizeof(CancelSource));
-    CancelSource *self = (CancelSource *) source;
-    GPollFD poll_fd;
-
-    if (cancellable == NULL || !g_cancellable_make_pollfd(cancellable, &poll_fd))
-        return source;
-    self->cancellable = g_object_ref(cancellable);
-    self->tag = g_source_add_unix_fd(source, poll_fd.fd, G_IO_IN);
-    return source;
-}
-
 GSource *
 query_channel_create_source(QueryChannel *self, QueryIo want, GCancellable *cancellable)
 {
     GSource *source = g_unix_fd_source_new(self->fd, want == QUERY_IO_WANT_READ ? G_IO_IN | G_IO_HUP : G_IO_OUT | G_IO_HUP);
-    int msec = query_channel_get_wait_msec(self);
+    int msec = query_channel_begin_wait(self);
 
     if (cancellable != NULL) {
         g_autoptr(GSource) child = query_cancel_source_new(cancellable);

@@ -2,7 +2,7 @@
 /*
  * A source of the main loop: it sends before the loop waits, and reads when there is something.
  */
-#include "client-lib/core/query-pipeline.h"
+#include "client-lib/channel/query-pipeline.h"
 
 #include "client-lib/core/query-error.h"
 
@@ -133,7 +133,7 @@ on_prepare(GSource *source, int *timeout_msec)
 {
     QueryPipeline *self = ((PipelineSource *) source)->pipeline;
 
-    *timeout_msec = query_channel_get_wait_msec(self->channel);
+    *timeout_msec = query_channel_begin_wait(self->channel);
     return !send_queued(self);
 }
 

@@ -2,7 +2,7 @@
 /*
  * Mapping and reading the ring.
  */
-#include "client-lib/core/query-ring.h"
+#include "client-lib/channel/query-ring.h"
 
 #include <errno.h>
 #include <fcntl.h>

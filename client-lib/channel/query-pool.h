@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "client-lib/core/query-channel.h"
+#include "client-lib/channel/query-channel.h"
 
 #define QUERY_POOL_MAX_CHANNELS 4u
 /* Idle channels on which a statement object is prepared, beside those; more statements take turns on them. */

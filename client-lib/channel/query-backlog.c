@@ -2,7 +2,7 @@
 /*
  * A queue of records, each in memory or at a place of the file.
  */
-#include "client-lib/core/query-backlog.h"
+#include "client-lib/channel/query-backlog.h"
 
 #include <errno.h>
 #include <fcntl.h>
