@@ -3,7 +3,7 @@
  * Idle channels and remembered schemas, both bounded.
  *
  * Place: internal to libquery-client.
- * Invariant: `idle` is ordered by the time of return, oldest first.
+ * Invariant: `idle` is ordered by the time of return, oldest first. The mutex of `pools` is taken before that of a pool.
  */
 #include "client-lib/channel/query-pool.h"
 
@@ -19,7 +19,11 @@ struct QueryPool {
     void *schema_items[QUERY_POOL_MAX_SCHEMAS];
     QueryTransport transport;
     guint n_forks; /* of the process that has made it */
+    GList link;    /* in `pools` */
 };
+
+static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
+static GQueue pools = G_QUEUE_INIT; /* of the process; by their links */
 
 typedef struct Remembered {
     GBytes *key;
@@ -46,6 +50,10 @@ query_pool_new(void)
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
     self->schemas = (QwRecent){ .items = self->schema_items, .max = QUERY_POOL_MAX_SCHEMAS };
+    self->link.data = self;
+    (void) pthread_mutex_lock(&pools_mutex);
+    g_queue_push_tail_link(&pools, &self->link);
+    (void) pthread_mutex_unlock(&pools_mutex);
     return self;
 }
 
@@ -61,6 +69,11 @@ query_pool_free(QueryPool *self)
     if (self == NULL)
         return;
 
+    if (query_pool_check_process(self, NULL)) { /* a child of fork() may find the mutex held */
+        g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&pools_mutex);
+
+        g_queue_unlink(&pools, &self->link);
+    }
     g_ptr_array_unref(self->idle);
     while (self->schemas.n > 0)
         remembered_free(qw_recent_pop(&self->schemas));
@@ -169,6 +182,36 @@ query_pool_unwant(QueryPool *self, GBytes *key)
         return;
     query_channel_set_wanted(channel, FALSE);
     query_pool_give(self, g_steal_pointer(&channel));
+}
+
+/* Returns: how many were closed, at most @n. */
+static guint
+close_of_kind(QueryPool *self, gboolean is_wanted, guint n)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&self->mutex);
+    guint n_closed = 0;
+
+    for (guint i = 0; i < self->idle->len && n_closed < n;) {
+        if (query_channel_is_wanted(g_ptr_array_index(self->idle, i)) != is_wanted) {
+            i++;
+            continue;
+        }
+        (void) g_ptr_array_remove_index(self->idle, i);
+        n_closed++;
+    }
+    return n_closed;
+}
+
+gboolean
+query_pool_close_idle(guint n)
+{
+    g_auto(QueryMutexHold) hold G_GNUC_UNUSED = query_mutex_hold(&pools_mutex);
+    guint n_closed = 0;
+
+    for (guint is_wanted = 0; is_wanted <= 1; is_wanted++)
+        for (GList *link = pools.head; link != NULL && n_closed < n; link = link->next)
+            n_closed += close_of_kind(link->data, is_wanted != 0, n - n_closed);
+    return n_closed > 0;
 }
 
 void

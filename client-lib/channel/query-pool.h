@@ -66,6 +66,17 @@ void query_pool_unwant(QueryPool *self, GBytes *key);
  */
 void query_pool_give(QueryPool *self, QueryChannel *channel);
 
+/**
+ * query_pool_close_idle:
+ * @n: channels
+ *
+ * Closes idle channels of all pools of the process, at most @n: another one may need what they count for the daemon. Those that
+ * no statement object wants go first. Thread: any.
+ *
+ * Returns: whether it has closed one
+ */
+gboolean query_pool_close_idle(guint n);
+
 /* How channels are to be opened from now on; those that are idle are closed. */
 void query_pool_set_transport(QueryPool *self, QueryTransport transport);
 QueryTransport query_pool_get_transport(QueryPool *self);

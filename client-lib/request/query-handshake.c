@@ -208,7 +208,7 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
 
     if (query_held_get_n() >= QUERY_HELD_MAX && query_held_reduce(QUERY_HELD_MAX - 1, QUERY_HELD_EARLY_MSEC) && take_idle(self))
         return TRUE;
-    while (failure == NULL || (is_about_room(failure) && query_request_make_room(self, cancellable))) {
+    while (failure == NULL || (is_about_room(failure) && query_request_make_room(self, failure, cancellable))) {
         if (failure != NULL && take_idle(self))
             return TRUE;
         g_clear_error(&failure);

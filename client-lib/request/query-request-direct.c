@@ -30,7 +30,7 @@ start(QueryRequest *self, GCancellable *cancellable, GError **error)
         g_clear_error(&failure);
         self->direct_run = query_direct_start(self->endpoint.direct, self->command, self->schema, self->parameters, self->row,
                                               cancellable, &failure);
-    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(self, cancellable));
+    } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(self, failure, cancellable));
 
     if (failure != NULL)
         g_propagate_error(error, g_steal_pointer(&failure));

@@ -50,6 +50,7 @@ struct QueryRequest {
     gboolean is_cancelled;     /* the daemon was asked to end it, and its answer is waited for */
     GError *room_error;        /* (nullable): why it was refused; it may go again when some open cursor is set aside */
     gint64 room_deadline_usec; /* monotonic: it waits for room until then; 0: it has not had to */
+    gint64 closing_until_usec; /* monotonic: the daemon may not have noticed before that idle channels were closed */
     GError *prepare_error;     /* known from PREPARE while the answer to its FETCH is still to be read */
     QwEnd end;
     GArray *counts; /* (nullable) of gint64: what a BATCH has answered so far */
@@ -67,13 +68,15 @@ QueryStep query_request_step(QueryRequest *self, GError **error);
 
 /**
  * query_request_make_room:
+ * @refusal: BUSY or LIMIT_EXCEEDED
  *
- * The daemon has refused a channel, or a snapshot on a direct connection. Sets open cursors aside (query-held.h). Cursors that are
- * computing, and requests of other threads, give theirs back by themselves. It waits a moment for those, in all up to 30 s.
+ * The daemon has refused a channel, or a snapshot on a direct connection. Closes idle channels of other connections of the process,
+ * then sets open cursors aside (query-held.h). Cursors that are computing, and requests of other threads, give theirs back by
+ * themselves. It waits a moment for those, in all up to 30 s.
  *
  * Returns: whether to ask again
  */
-gboolean query_request_make_room(QueryRequest *self, GCancellable *cancellable);
+gboolean query_request_make_room(QueryRequest *self, const GError *refusal, GCancellable *cancellable);
 
 /**
  * query_request_connect:

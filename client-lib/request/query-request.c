@@ -20,6 +20,9 @@
 /* How long a request waits for a channel, or a snapshot, when others of the process have all that the daemon allows. */
 #define MAX_WAIT_USEC (30 * G_USEC_PER_SEC)
 #define WAIT_MSEC 50
+/* Idle channels that are closed at a time, and how long the daemon may take to notice. */
+#define N_IDLE_CLOSED 8u
+#define CLOSING_USEC G_USEC_PER_SEC
 
 static gint n_requests; /* (atomic): of the process */
 
@@ -30,8 +33,22 @@ is_alone(void)
     return query_held_get_n() == 0 && __atomic_load_n(&n_requests, __ATOMIC_RELAXED) <= 1;
 }
 
+/* FALSE: there are none. */
+static gboolean
+close_idle_channels(QueryRequest *self, gint64 now_usec)
+{
+    if (now_usec < self->closing_until_usec) {
+        query_held_wait(WAIT_MSEC);
+        return TRUE;
+    }
+    if (!query_pool_close_idle(N_IDLE_CLOSED))
+        return FALSE;
+    self->closing_until_usec = now_usec + CLOSING_USEC;
+    return TRUE;
+}
+
 gboolean
-query_request_make_room(QueryRequest *self, GCancellable *cancellable)
+query_request_make_room(QueryRequest *self, const GError *refusal, GCancellable *cancellable)
 {
     guint n_held = query_held_get_n();
     gint64 now_usec = g_get_monotonic_time();
@@ -40,6 +57,8 @@ query_request_make_room(QueryRequest *self, GCancellable *cancellable)
         self->room_deadline_usec = now_usec + MAX_WAIT_USEC;
     if (now_usec >= self->room_deadline_usec || g_cancellable_is_cancelled(cancellable))
         return FALSE;
+    if (g_error_matches(refusal, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED) && close_idle_channels(self, now_usec))
+        return TRUE;
     if (n_held > 0 && query_held_reduce(MIN(n_held, QUERY_HELD_MAX) - 1, QUERY_HELD_LATE_MSEC))
         return TRUE;
     if (is_alone())

@@ -14,6 +14,8 @@
 #define N_CURSORS 200
 #define N_THREADS 4
 #define N_BUSY 80
+#define N_CONNECTIONS 12
+#define N_STATEMENTS_EACH 20
 
 static PrivateBus *bus;
 
@@ -366,6 +368,31 @@ test_busy_threads(void)
     g_assert_cmpint(client_query_number(connection, "SELECT count(*) FROM many"), ==, N_BUSY);
 }
 
+/* Each keeps some channels for what it has prepared; all together are more than 'channels_per_client' allows. */
+static void
+test_idle_connections(void)
+{
+    QueryConnection *connections[N_CONNECTIONS];
+    g_autoptr(GPtrArray) statements = g_ptr_array_new_with_free_func(g_object_unref);
+
+    for (guint i = 0; i < N_CONNECTIONS; i++) {
+        connections[i] = client_open();
+        for (guint k = 0; k < N_STATEMENTS_EACH; k++) {
+            g_autoptr(GError) error = NULL;
+            g_autofree char *text = g_strdup_printf("SELECT %u", k);
+            QueryStatement *statement = query_connection_prepare(connections[i], SQL, text, NULL, &error);
+            g_autoptr(QueryCursor) cursor = statement != NULL ? query_statement_execute(statement, NULL, &error) : NULL;
+
+            g_assert_no_error(error);
+            g_assert_true(query_cursor_next(cursor, NULL, &error));
+            g_assert_cmpint(query_cursor_get_int64(cursor, 0), ==, k);
+            g_ptr_array_add(statements, statement);
+        }
+    }
+    for (guint i = 0; i < N_CONNECTIONS; i++)
+        g_object_unref(connections[i]);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -382,6 +409,7 @@ main(int argc, char **argv)
     g_test_add_func("/many/async", test_async);
     g_test_add_func("/many/threads", test_threads);
     g_test_add_func("/many/busy-threads", test_busy_threads);
+    g_test_add_func("/many/idle-connections", test_idle_connections);
     r = g_test_run();
     private_bus_free(bus);
     return r;
