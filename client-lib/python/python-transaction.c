@@ -88,7 +88,7 @@ prepare(PyObject *object, PyObject *arguments)
 
 /* It is over then, whether this succeeds or not. */
 static PyObject *
-end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GError **))
+end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GError **), GCancellable *cancellable)
 {
     QueryTransaction *transaction = qpy_transaction_get((PyObject *) self);
     GError *error = NULL;
@@ -97,7 +97,7 @@ end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GE
     if (transaction == NULL)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    ok = how(transaction, NULL, &error);
+    ok = how(transaction, cancellable, &error);
     Py_END_ALLOW_THREADS;
     drop(self);
     if (!ok)
@@ -108,13 +108,18 @@ end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GE
 static PyObject *
 commit(PyObject *object, PyObject *unused)
 {
-    return end((QpyTransaction *) object, query_transaction_commit);
+    QpyTransaction *self = (QpyTransaction *) object;
+    GCancellable *cancellable = qpy_connection_get_cancellable(self->connection);
+    PyObject *result = end(self, query_transaction_commit, cancellable);
+
+    g_object_unref(cancellable);
+    return result;
 }
 
 static PyObject *
 rollback(PyObject *object, PyObject *unused)
 {
-    return end((QpyTransaction *) object, query_transaction_rollback);
+    return end((QpyTransaction *) object, query_transaction_rollback, NULL);
 }
 
 static PyMethodDef methods[] = {

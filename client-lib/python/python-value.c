@@ -268,25 +268,39 @@ bind_mapping(QueryStatement *statement, PyObject *mapping)
     return TRUE;
 }
 
+/* Of a tuple: an adapter of the program may change a list while its values are bound. */
 static gboolean
-bind_sequence(QueryStatement *statement, PyObject *values)
+bind_tuple(QueryStatement *statement, PyObject *values)
 {
     guint n = query_statement_get_n_parameters(statement);
-    PyObject *fast = PySequence_Fast(values, "values of parameters are a sequence or a mapping");
-    gboolean ok = fast != NULL;
 
-    if (ok && PySequence_Fast_GET_SIZE(fast) != (Py_ssize_t) n) {
+    if (PyTuple_GET_SIZE(values) != (Py_ssize_t) n) {
         (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the statement has %u parameters, %zd values were given", n,
-                              PySequence_Fast_GET_SIZE(fast));
-        ok = FALSE;
+                              PyTuple_GET_SIZE(values));
+        return FALSE;
     }
-    for (guint i = 0; ok && i < n; i++) {
+    for (guint i = 0; i < n; i++) {
         char name[G_N_ELEMENTS("4294967295")];
 
         g_snprintf(name, sizeof name, "%u", i + 1);
-        ok = qpy_bind(statement, name, PySequence_Fast_GET_ITEM(fast, i));
+        if (!qpy_bind(statement, name, PyTuple_GET_ITEM(values, i)))
+            return FALSE;
     }
-    Py_XDECREF(fast);
+    return TRUE;
+}
+
+static gboolean
+bind_sequence(QueryStatement *statement, PyObject *values)
+{
+    PyObject *tuple = PySequence_Tuple(values);
+    gboolean ok;
+
+    if (tuple == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_SetString(PyExc_TypeError, "values of parameters are a sequence or a mapping");
+    if (tuple == NULL)
+        return FALSE;
+    ok = bind_tuple(statement, tuple);
+    Py_DECREF(tuple);
     return ok;
 }
 

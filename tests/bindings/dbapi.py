@@ -4,6 +4,9 @@
 import datetime
 import decimal
 import io
+import os
+import signal
+import subprocess
 import sys
 import threading
 import unittest
@@ -168,6 +171,18 @@ class TestCursor(Case):
                 call()
         self.cursor.setinputsizes([1])
         self.cursor.setoutputsize(1)
+
+    def test_changing_values(self):
+        """What a value's own method does to the list changes nothing of the call."""
+        class Clearing(datetime.date):
+            """It clears the list that it is in."""
+            def isoformat(self):
+                values.clear()
+                return super().isoformat()
+
+        values = [Clearing(2026, 2, 28), "a" * 3, "b" * 3]
+        self.assertEqual(self.connection.execute("SELECT ?, ?, ?", values).fetchone(), ("2026-02-28", "aaa", "bbb"))
+        self.assertEqual(values, [])
 
     def test_many_open(self):
         """More than the daemon allows channels, read in turn."""
@@ -429,6 +444,23 @@ class TestErrors(Case):
             timer.join()
             end(connection)
             self.assertEqual(self.count(), 0)
+
+    def test_interrupted_commit(self):
+        """The daemon does not answer: commit() ends all the same, and what the daemon does later is all or nothing."""
+        call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus",
+                "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.queryd.Query1"]
+        pid = int(subprocess.check_output(call, text=True).split()[1].rstrip(",)"))
+        self.connection.executemany("INSERT INTO booze(name) VALUES(?)", [["one"], ["two"]])
+        timer = threading.Timer(0.1, self.connection.interrupt)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            timer.start()
+            with self.assertRaisesRegex(queryd.OperationalError, "it is not known whether it was executed"):
+                self.connection.commit()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+            timer.join()
+        self.assertIn(self.count(), (0, 2))
 
 
 class TestSparql(Case):

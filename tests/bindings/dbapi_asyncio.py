@@ -138,6 +138,20 @@ async def cancelled_in_transaction():
     await other.close()
 
 
+async def closed_twice():
+    """The second close() does nothing, and other calls say that the connection is closed."""
+    connection = await queryd.aio.connect()
+    async with await connection.execute("SELECT 1") as cursor:
+        await asyncio.gather(connection.close(), connection.close())
+    await connection.close()
+    for call in (cursor.fetchone, connection.commit, connection.begin):
+        try:
+            await call()
+            raise AssertionError("a closed connection has done something")
+        except queryd.ProgrammingError as error:
+            assert "closed" in str(error), error
+
+
 async def cancelled_begin():
     """It has begun no transaction, however late it was cancelled."""
     connection = await queryd.aio.connect(timeout=0)
@@ -168,6 +182,7 @@ asyncio.run(cancelled_update())
 asyncio.run(cancelled_again())
 asyncio.run(cancelled_beside_others())
 asyncio.run(cancelled_in_transaction())
+asyncio.run(closed_twice())
 asyncio.run(cancelled_begin())
 asyncio.run(left_behind())
 print("all as expected")

@@ -28,9 +28,12 @@ class Connection:
         self._executor = executor
         self._lock = threading.Lock()
         self._running = None  # the call in the thread
+        self._is_closed = False
 
     async def _run(self, function, *arguments, undo=None, **keywords):
         """@undo: for a call that was executed although its task is cancelled."""
+        if self._is_closed:
+            raise dbapi.ProgrammingError("the connection is closed")
         call = functools.partial(function, *arguments, **keywords)
         future = self._executor.submit(self._call, call)
         waiting = asyncio.wrap_future(future)
@@ -109,13 +112,17 @@ class Connection:
         await self._run(self._connection.rollback)
 
     async def close(self):
-        """Closes the connection; an open transaction is rolled back."""
+        """Closes the connection; an open transaction is rolled back. Nothing happens if it is closed."""
+        if self._is_closed:
+            return
         try:
             await self._run(self._connection.close)
         except asyncio.CancelledError:
-            self._executor.submit(self._connection.close)  # it may not have begun
+            if not self._is_closed:
+                self._executor.submit(self._connection.close)  # it may not have begun
             raise
         finally:
+            self._is_closed = True
             self._executor.shutdown(wait=False)
 
     async def __aenter__(self):
@@ -176,7 +183,8 @@ class Cursor:
 
     async def close(self):
         """Ends the statement if it still runs."""
-        await self.connection._run(self._cursor.close)
+        if not self.connection._is_closed:
+            await self.connection._run(self._cursor.close)
 
     async def __aiter__(self):
         rows = await self.fetchmany(ROWS_AT_ONCE)

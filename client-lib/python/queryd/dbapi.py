@@ -180,7 +180,7 @@ class Connection:
             self._client = None
 
     def interrupt(self):
-        """Cancels the call that runs now in another thread. It fails with OperationalError, code CANCELLED."""
+        """Cancels the call that runs now in another thread, if it has not ended: OperationalError, code CANCELLED."""
         self._check_open()
         self._client.interrupt()
 
