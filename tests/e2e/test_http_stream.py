@@ -6,7 +6,7 @@ import socket
 import pytest
 
 import harness
-from http_world import ALL, IS_BUILT, NOT_BUILT, QUERY_TYPE, HttpServer, sparql
+from http_world import ALL, IS_BUILT, NOT_BUILT, QUERY_TYPE, UPDATE_TYPE, HttpServer, sparql
 
 pytestmark = pytest.mark.skipif(not IS_BUILT, reason=NOT_BUILT)
 N_ROWS = 200_000
@@ -98,6 +98,30 @@ def test_client_that_goes_away_cancels(http, bus, text):
         assert raw.recv(100)
     raw.close()
     harness.wait_until(lambda: n_running(bus) == 0, "the end of the query")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_client_that_goes_away_cancels_its_update(http, bus, waits):
+    """Also one that waits for the writer, which a transaction has."""
+    def is_there():
+        return any(query["client"].startswith("queryd-http") and query["state"] == "writing" for query in bus.queries())
+
+    text = "INSERT { ?s <urn:met> ?t } WHERE { ?s ?p ?o . ?t ?p ?v . ?x ?p ?y FILTER(?o < ?v && ?y < ?o) }"
+    head = f"POST /sparql HTTP/1.1\r\nHost: localhost\r\nContent-Type: {UPDATE_TYPE}\r\nContent-Length: {len(text)}\r\n\r\n"
+    bus.update("CREATE TABLE held(a)")
+    server = HttpServer(bus, "--read-write")
+    with bus.prepare("INSERT INTO held VALUES(1)", access="write") as channel, server.socket() as raw:
+        if waits:
+            channel.send("B")
+            list(channel.answer())
+        raw.sendall((head + text).encode())
+        harness.wait_until(is_there, "the update")
+        assert bus.stats()["updates_queued"] == int(waits)
+        raw.close()
+        harness.wait_until(lambda: not is_there(), "the end of the update", 5)
+    server.update("INSERT DATA { <urn:a> <urn:after> <urn:b> }")
+    assert not http.ask("ASK { ?s <urn:met> ?t }")
+    server.finish()
 
 
 def test_error_in_mid_stream_breaks_the_body(http, bus):
