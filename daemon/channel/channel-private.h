@@ -199,6 +199,7 @@ typedef struct QdChannelWrites {
     GQueue spare;    /* of QdChannelWrite: used before */
     gint n_pending;  /* atomic: the writer is not done with; until then it owns the channel */
     guint next_page; /* of the first of them */
+    char *shown;     /* (owned) (nullable): the text that ListQueries shows of a BATCH */
 } QdChannelWrites;
 
 /* What goes to the peer: the buffer, then the pieces of `large`, then `trailer`. */

@@ -20,6 +20,9 @@
 #include "daemon/sqlite/connection.h"
 #include "daemon/write/writer.h"
 
+/* Of a BATCH's first statement, for ListQueries. */
+#define SHOWN_BYTES 4096
+
 /* The channels that the leader waits for. */
 typedef struct QdChannelLinger {
     QdWriterLinger linger; /* first */
@@ -229,6 +232,26 @@ collect_writes(QdChannel *self)
     return n;
 }
 
+/* The channel's statement has nothing to do with a BATCH, of which the first one is shown. */
+static void
+show_writes(QdChannel *self)
+{
+    const QdChannelWrite *first = g_queue_peek_head(&self->writes.queue);
+    QdLanguage language = self->statement.language;
+
+    self->entry.text = self->statement.text;
+    self->entry.n_text_bytes = self->statement.n_text_bytes;
+    if (first->batch != NULL && first->batch->len > 0) {
+        const QdWriteStatement *statement = &g_array_index(first->batch, QdWriteStatement, 0);
+
+        language = statement->language;
+        self->entry.n_text_bytes = MIN(statement->n_text_bytes, SHOWN_BYTES);
+        self->entry.text = self->writes.shown = g_memdup2(statement->text, self->entry.n_text_bytes);
+    }
+    self->entry.language = qd_language_get_name(language);
+    qd_registry_add(self->context->registry, &self->entry, NULL);
+}
+
 /* The same for the writer, which owns the channel then. Returns: (nullable): *@ret_n items, linked by `next`; NULL: all have failed
  * already */
 static QdWriteItem *
@@ -238,9 +261,7 @@ begin_writes(QdChannel *self, guint *ret_n)
     QdWriteItem **end = &items;
 
     *ret_n = collect_writes(self);
-    self->entry.text = self->statement.text;
-    self->entry.n_text_bytes = self->statement.n_text_bytes;
-    qd_registry_add(self->context->registry, &self->entry, NULL);
+    show_writes(self);
     self->writes.next_page = 0;
     if (*ret_n == 0)
         return NULL;
@@ -358,6 +379,7 @@ qd_channel_drop_writes(QdChannel *self)
     while ((write = pop_write(&self->writes.queue)) != NULL)
         write_retire(write);
     qd_registry_remove(self->context->registry, &self->entry);
+    g_clear_pointer(&self->writes.shown, g_free);
     g_atomic_int_set(&self->entry.cancelled, QD_CANCEL_NONE);
 }
 

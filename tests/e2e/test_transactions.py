@@ -362,11 +362,11 @@ def test_commit_has_a_deadline_of_its_own(table):
         do(channel, "B")
         begun = time.monotonic()
         channel.fetch()
-        channel.prepare(rows, access="write", timeout_ms=1000 * SLOWER)
+        channel.prepare(rows, access="write", timeout_ms=20000 * SLOWER)
         for _ in range(12):
             channel.fetch()
         wait_until(lambda: time.monotonic() > begun + 1.1, "the deadline of BEGIN")
-        channel.prepare("UPDATE u SET a = a + 1", access="write", timeout_ms=1000 * SLOWER)
+        channel.prepare("UPDATE u SET a = a + 1", access="write", timeout_ms=20000 * SLOWER)
         channel.fetch()
         do(channel, "M")
     assert table.query("SELECT (SELECT count(*) FROM t), a FROM u") == [(12 * 2500, 3)]
@@ -437,6 +437,26 @@ def test_a_group_before_leaves_no_haste(table):
     assert owner.end.changes == 500000
     do(owner, "M")
     assert table.query("SELECT count(*) FROM t") == [(500004,)]
+
+
+def test_what_is_shown_of_a_batch(table):
+    """Its first statement, and not the one that was prepared on its channel; that again afterwards."""
+    def shown():
+        (query,) = wait_until(lambda: [query for query in table.queries() if query["state"] == "writing"], "the update")
+        return query["language"], query["text"]
+
+    with table.prepare("SELECT 1") as holder, table.prepare("SELECT 2") as channel:
+        do(holder, "B")
+        serial = channel.send_batch(("INSERT DATA { <urn:a> <urn:p> 1 }", {}, "sparql"), ("DELETE FROM t", {}))
+        assert shown() == ("sparql", "INSERT DATA { <urn:a> <urn:p> 1 }")
+        do(holder, "M")
+        assert list(channel.answer(serial)) == [(1,), (0,)]
+        channel.prepare("INSERT INTO t VALUES(7)", access="write")
+        do(holder, "B")
+        serial = channel.send_fetch()
+        assert shown() == ("sql", "INSERT INTO t VALUES(7)")
+        do(holder, "M")
+        assert list(channel.answer(serial)) == []
 
 
 def test_cancel_while_it_waits_for_the_writer(table):
