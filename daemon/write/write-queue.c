@@ -8,9 +8,8 @@
 #include "daemon/read/client.h"
 #include "daemon/write/writer.h"
 
-/* A CANCEL that comes while an item waits is seen so often, of so many items. */
+/* A CANCEL that comes while an item waits is seen so often. */
 #define CANCEL_CHECK_USEC 50000
-#define CANCEL_CHECK_ITEMS 256
 
 void
 qd_write_queue_init(QdWriteQueue *self)
@@ -131,13 +130,11 @@ qd_write_queue_has_waited(const QdWriteQueue *self, uint64_t before_usec)
 void
 qd_write_queue_look_for_cancels(QdWriteQueue *self, uint64_t now_usec)
 {
-    guint n_left = CANCEL_CHECK_ITEMS;
-
     if (now_usec < self->cancel_check_usec)
         return;
     self->cancel_check_usec = now_usec + CANCEL_CHECK_USEC;
     for (const QdWriteLane *lane = self->first; lane != NULL; lane = lane->next)
-        for (QdWriteItem *item = lane->first; item != NULL && n_left > 0; item = item->next, n_left--)
+        for (QdWriteItem *item = lane->first; item != NULL; item = item->next)
             if (item->finds_cancel != NULL && item->finds_cancel(item))
                 g_atomic_int_set(&item->is_cancelled, TRUE);
 }

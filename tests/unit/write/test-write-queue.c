@@ -132,6 +132,41 @@ test_late(void)
     tear_down(&self);
 }
 
+static gboolean
+is_marked(const QdWriteItem *item)
+{
+    return item->data != NULL;
+}
+
+/* However many wait before it, of its own client or of another one. */
+static void
+test_cancels(void)
+{
+    enum { N = 600 };
+    g_autofree QdWriteItem *items = g_new0(QdWriteItem, N);
+    Fixture self;
+
+    set_up(&self, "");
+    for (guint i = 0; i < N; i++) {
+        items[i].client = self.clients[i == N - 1 ? 1 : 0];
+        items[i].finds_cancel = is_marked;
+        qd_write_queue_push(&self.queue, &items[i]);
+    }
+    items[N - 2].data = items[N - 1].data = &self;
+    qd_write_queue_look_for_cancels(&self.queue, G_USEC_PER_SEC);
+    for (guint i = 0; i < N; i++)
+        g_assert_cmpint(items[i].is_cancelled, ==, i >= N - 2);
+    for (guint i = 0; i < 2; i++) {
+        QdWriteItem *late = qd_write_queue_pop_late(&self.queue, G_USEC_PER_SEC);
+
+        g_assert_true(late == &items[N - 1] || late == &items[N - 2]);
+        g_clear_error(&late->outcome.error);
+    }
+    while (qd_write_queue_pop(&self.queue) != NULL)
+        continue;
+    tear_down(&self);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -140,5 +175,6 @@ main(int argc, char **argv)
     g_test_add_func("/write/write-queue/order", test_order);
     g_test_add_func("/write/write-queue/push-again", test_push_again);
     g_test_add_func("/write/write-queue/late", test_late);
+    g_test_add_func("/write/write-queue/cancels", test_cancels);
     return g_test_run();
 }
