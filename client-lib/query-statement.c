@@ -434,7 +434,7 @@ wait_for_channel(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
     g_queue_push_tail(&self->waiting, waiting);
 }
 
-/* One that may be cancelled alone has a channel of its own, which cancelling closes. */
+/* One that may be cancelled alone has a channel of its own. */
 static void
 start_update(QueryStatement *self, GTask *task, GBytes *row, guint n_rows)
 {

@@ -281,7 +281,10 @@ query_connection_import(QueryConnection *self, int fd, const char *format, GVari
     g_return_val_if_fail(format != NULL, FALSE);
     g_return_val_if_fail(options == NULL || g_variant_is_of_type(options, G_VARIANT_TYPE_VARDICT), FALSE);
 
-    return transfer(self, "Import", fd, format, options, progress, user_data, n_rows, cancellable, error);
+    if (transfer(self, "Import", fd, format, options, progress, user_data, n_rows, cancellable, error))
+        return TRUE;
+    query_error_tell_unknown(error);
+    return FALSE;
 }
 
 gboolean

@@ -55,6 +55,7 @@ pop_task(QueryPipeline *self)
 static void
 fail_all(QueryPipeline *self)
 {
+    query_error_tell_unknown(&self->failure);
     while (!g_queue_is_empty(&self->pending)) {
         g_autoptr(GTask) task = pop_task(self);
 

@@ -89,6 +89,13 @@ query_error_set_named(GError **error, const char *dbus_name, const char *message
                         message != NULL && message[0] != '\0' ? message : "the daemon gave no reason");
 }
 
+void
+query_error_tell_unknown(GError **error)
+{
+    if (error != NULL && g_error_matches(*error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED))
+        g_prefix_error(error, "it is not known whether the update was executed: ");
+}
+
 /* Errors of the bus itself, by the last part of their name. Activation by systemd adds names of its own. */
 static QueryError
 code_from_bus_name(const char *name)

@@ -59,6 +59,14 @@ void query_error_take_dbus(GError **error, GError *dbus_error, const char *what)
 void query_error_set_named(GError **error, const char *dbus_name, const char *message);
 
 /**
+ * query_error_tell_unknown:
+ * @error: (inout) (nullable): of an update that the daemon may have all of
+ *
+ * One that says DISCONNECTED says, too, that the update may have been executed.
+ */
+void query_error_tell_unknown(GError **error);
+
+/**
  * query_error_is_absent_service:
  * @dbus_error: an error of a GDBus call without auto-start
  *

@@ -68,6 +68,7 @@ find_graph(QhttpExchange *exchange, char **ret_graph)
 static bool
 check_writing(QhttpExchange *exchange)
 {
+    exchange->is_update = true;
     if (qhttp_service_get_options(exchange->service)->may_write)
         return true;
 

@@ -111,6 +111,8 @@ qhttp_exchange_fail_with(QhttpExchange *self, const GError *error)
             problem.name = statuses[i].name;
         }
     }
+    if (self->is_update && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED))
+        problem.status = 502; /* it may have been executed: the client is not to send it again by itself */
     if (!query_error_get_place(error, &problem.line, &problem.column))
         problem.line = problem.column = 0;
     respond(self, &problem);

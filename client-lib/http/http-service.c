@@ -93,6 +93,7 @@ qhttp_service_connect(QhttpExchange *exchange)
 QueryConnection *
 qhttp_service_connect_for_update(QhttpExchange *exchange)
 {
+    exchange->is_update = true;
     if (exchange->service->options.may_write)
         return qhttp_service_connect(exchange);
     qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");

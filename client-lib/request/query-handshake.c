@@ -215,6 +215,7 @@ query_request_connect(QueryRequest *self, GCancellable *cancellable, GError **er
         if (connect_by_bus(self, cancellable, &failure))
             return TRUE;
     }
-    g_propagate_error(error, g_steal_pointer(&failure));
+    if (!g_cancellable_set_error_if_cancelled(cancellable, error))
+        g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;
 }

@@ -30,7 +30,7 @@ query_request_lasts(const QueryRequest *self)
 static gboolean
 was_sent(const QueryRequest *self)
 {
-    return self->channel != NULL && self->fetch_serial != 0 &&
+    return self->fetch_serial != 0 &&
            (self->state == QUERY_STATE_SCHEMA || self->state == QUERY_STATE_FIRST || self->state == QUERY_STATE_RESULT);
 }
 
@@ -41,7 +41,7 @@ query_request_cancel(QueryRequest *self)
 
     if (self->is_cancelled)
         return TRUE;
-    if (!query_request_lasts(self) || !was_sent(self))
+    if (self->channel == NULL || !query_request_lasts(self) || !was_sent(self))
         return FALSE;
 
     nothing = g_bytes_new_static("", 0);
@@ -52,8 +52,10 @@ query_request_cancel(QueryRequest *self)
 }
 
 void
-query_request_explain_cancelled(QueryRequest *self, GError **error)
+query_request_explain_failure(QueryRequest *self, GError **error)
 {
+    if (query_request_lasts(self) && was_sent(self))
+        query_error_tell_unknown(error);
     if (!self->is_cancelled || error == NULL || *error == NULL)
         return;
 
@@ -61,6 +63,6 @@ query_request_explain_cancelled(QueryRequest *self, GError **error)
         g_clear_error(error);
         g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "the update was cancelled, and has changed nothing");
     } else if (g_error_matches(*error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED)) {
-        g_prefix_error(error, "the update was cancelled, but it is not known whether it was executed: ");
+        g_prefix_error(error, "the update was cancelled, but ");
     }
 }

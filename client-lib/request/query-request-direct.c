@@ -32,7 +32,7 @@ start(QueryRequest *self, GCancellable *cancellable, GError **error)
                                               cancellable, &failure);
     } while (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BUSY) && query_request_make_room(self, failure, cancellable));
 
-    if (failure != NULL)
+    if (failure != NULL && !g_cancellable_set_error_if_cancelled(cancellable, error))
         g_propagate_error(error, g_steal_pointer(&failure));
     return self->direct_run != NULL;
 }

@@ -112,11 +112,11 @@ gboolean query_request_lasts(const QueryRequest *self);
 gboolean query_request_cancel(QueryRequest *self);
 
 /**
- * query_request_explain_cancelled:
- * @error: (inout) (nullable): of a step that has failed; one that says that the daemon has cancelled it becomes
- *   G_IO_ERROR_CANCELLED
+ * query_request_explain_failure:
+ * @error: (inout) (nullable): of a step or a wait that has failed; one that says that the daemon has cancelled it becomes
+ *   G_IO_ERROR_CANCELLED. DISCONNECTED says whether an update may have been executed.
  */
-void query_request_explain_cancelled(QueryRequest *self, GError **error);
+void query_request_explain_failure(QueryRequest *self, GError **error);
 
 /* For how long the channel waits, with nothing that comes, after the daemon's own deadline. */
 void query_request_set_patience(QueryRequest *self);

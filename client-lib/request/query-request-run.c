@@ -18,7 +18,7 @@ wait_here(QueryRequest *self, QueryIo want, GCancellable *cancellable, GError **
         return TRUE;
     if (g_error_matches(failure, G_IO_ERROR, G_IO_ERROR_CANCELLED) && query_request_cancel(self))
         return TRUE;
-    query_request_explain_cancelled(self, &failure);
+    query_request_explain_failure(self, &failure);
     g_propagate_error(error, g_steal_pointer(&failure));
     return FALSE;
 }
@@ -50,7 +50,6 @@ query_request_run(QueryRequest *self, GCancellable *cancellable, GError **error)
                 return FALSE;
             break;
         case QUERY_STEP_FAILED:
-            query_request_explain_cancelled(self, &failure);
             g_propagate_error(error, g_steal_pointer(&failure));
             return FALSE;
         case QUERY_STEP_AGAIN:
@@ -79,7 +78,7 @@ wait_for(GTask *task, QueryRequest *self, QueryIo want)
     GError *error = NULL;
 
     if (!query_channel_check_patience(self->channel, &error)) {
-        query_request_explain_cancelled(self, &error);
+        query_request_explain_failure(self, &error);
         g_task_return_error(task, error);
         return;
     }
@@ -189,7 +188,6 @@ run_on(GTask *task)
             run_in_thread(task, self, connect_in_thread, on_connected);
         break;
     case QUERY_STEP_FAILED:
-        query_request_explain_cancelled(self, &error);
         g_task_return_error(task, error);
         break;
     case QUERY_STEP_AGAIN:

@@ -590,6 +590,8 @@ query_request_step(QueryRequest *self, GError **error)
             break;
         }
     }
+    if (result == QUERY_STEP_FAILED)
+        query_request_explain_failure(self, error);
     if (result == QUERY_STEP_FAILED && !self->channel_is_idle)
         g_clear_pointer(&self->channel, query_channel_free);
     return result;

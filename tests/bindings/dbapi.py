@@ -455,7 +455,7 @@ class TestErrors(Case):
         os.kill(pid, signal.SIGSTOP)
         try:
             timer.start()
-            with self.assertRaisesRegex(queryd.OperationalError, "it is not known whether it was executed"):
+            with self.assertRaisesRegex(queryd.OperationalError, "it is not known whether the update was executed"):
                 self.connection.commit()
         finally:
             os.kill(pid, signal.SIGCONT)

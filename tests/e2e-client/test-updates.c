@@ -3,6 +3,7 @@
  * Updates of libquery-client with the real daemon: many under way, rows added, batches.
  */
 #include <signal.h>
+#include <string.h>
 
 #include "client-lib/core/query-bus.h"
 #include "client-lib/query-client.h"
@@ -83,6 +84,7 @@ test_pipelined_disconnected(void)
         if (query_statement_update_finish(statement, result, &error) == 1)
             continue;
         g_assert_error(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED);
+        g_assert_nonnull(strstr(error->message, "it is not known whether the update was executed"));
         n_failed++;
     }
     g_assert_cmpuint(n_failed, >, 0);

@@ -2,6 +2,7 @@
 """Large results of queryd-http: bounded memory, clients that do not read, cancelling when the client goes, breaking what is cut."""
 import http.client as http_client
 import socket
+import threading
 
 import pytest
 
@@ -115,12 +116,36 @@ def test_client_that_goes_away_cancels_its_update(http, bus, waits):
             channel.send("B")
             list(channel.answer())
         raw.sendall((head + text).encode())
-        harness.wait_until(is_there, "the update")
-        assert bus.stats()["updates_queued"] == int(waits)
+        harness.wait_until(lambda: is_there() and bus.stats()["updates_queued"] == int(waits), "the update")
         raw.close()
         harness.wait_until(lambda: not is_there(), "the end of the update", 5)
     server.update("INSERT DATA { <urn:a> <urn:after> <urn:b> }")
     assert not http.ask("ASK { ?s <urn:met> ?t }")
+    server.finish()
+
+
+@pytest.mark.parametrize("path, content_type, body", [
+    ("/sparql", UPDATE_TYPE, "INSERT { [] <urn:p> 1 } WHERE {}"),
+    ("/sql", "application/json", '{"sql": "DELETE FROM held", "update": true}'),
+    ("/graphs?default", "text/turtle", "[] <urn:p> 1 ."),
+])
+def test_daemon_that_dies_amid_an_update(bus, path, content_type, body):
+    """It may have been executed, so it is not said to be worth a second try. The writer is with a transaction."""
+    def kill():
+        harness.wait_until(lambda: bus.stats()["updates_queued"] + bus.stats()["jobs"] > 0, "the update")
+        bus.kill_daemon()
+
+    bus.update("CREATE TABLE held(a)")
+    server = HttpServer(bus, "--read-write")
+    with bus.prepare("INSERT INTO held VALUES(1)", access="write") as channel:
+        channel.send("B")
+        list(channel.answer())
+        killer = threading.Thread(target=kill)
+        killer.start()
+        answer = server.post(body, content_type, path=path)
+        killer.join()
+    assert (answer.status, answer.headers["Retry-After"], answer.json["error"]) == (502, None, "disconnected")
+    assert "it is not known whether the update was executed" in answer.json["detail"]
     server.finish()
 
 

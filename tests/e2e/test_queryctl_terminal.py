@@ -109,7 +109,7 @@ def test_ctrl_c_of_an_update_that_is_not_answered(bus, terminal):
         assert one.finish() == 130
     finally:
         os.kill(bus.daemon_pid(), signal.SIGCONT)
-    assert b"not known whether it was executed" in one.seen
+    assert b"not known whether the update was executed" in one.seen
 
 
 def test_ctrl_c_leaves_no_part_of_a_file(bus, terminal, tmp_path):
