@@ -67,6 +67,21 @@ struct _QueryCursor {
 gboolean query_cursor_set_aside(gpointer owner, gint64 deadline_usec);
 
 /**
+ * query_cursor_leave_transaction:
+ * @self: an open cursor of a transaction, without a call under way
+ * @last_insert_rowid: (inout): set at the END of an update
+ *
+ * Reads the rest of the result into a backlog, however long it takes, and gives the transaction its channel back. What goes wrong
+ * with the result is said when its rows are read. Thread: that of the transaction.
+ *
+ * Returns: FALSE with @error when the wait has ended before; the next call goes on
+ */
+gboolean query_cursor_leave_transaction(QueryCursor *self, gint64 *last_insert_rowid, GCancellable *cancellable, GError **error);
+
+/* Asks the daemon to end the query, and waits until that is sent. FALSE: it cannot be sent. */
+gboolean query_cursor_send_cancel(QueryCursor *self);
+
+/**
  * query_cursor_new:
  * @request: a successful request for rows; its channel moves to the cursor
  * @opener: (nullable): copied; NULL when the connection has opened it

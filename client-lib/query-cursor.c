@@ -184,6 +184,20 @@ query_cursor_fail(QueryCursor *self, GError *failure, GError **error)
         g_propagate_error(error, failure);
 }
 
+gboolean
+query_cursor_send_cancel(QueryCursor *self)
+{
+    g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
+    gboolean never_received = FALSE;
+    QueryIo io;
+
+    (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
+    while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
+        if (!query_channel_wait(self->channel, io, NULL, NULL))
+            return FALSE;
+    return io != QUERY_IO_FAILED;
+}
+
 /*
  * To close the channel would end the transaction: the rest of the result is read, of which there is little after a CANCEL. That
  * would undo an update: the rows of its RETURNING are read whole.
@@ -191,17 +205,12 @@ query_cursor_fail(QueryCursor *self, GError *failure, GError **error)
 static void
 end_in_transaction(QueryCursor *self)
 {
-    g_autoptr(GBytes) nothing = g_bytes_new_static("", 0);
-    gboolean never_received = FALSE;
     gboolean has_row;
-    QueryIo io;
+    QueryIo io = QUERY_IO_DONE;
 
     query_channel_set_patience(self->channel, QUERY_CHANNEL_END_USEC);
-    if (!self->opener.is_update)
-        (void) query_channel_queue(self->channel, QW_KIND_CANCEL, self->serial, nothing);
-    while ((io = query_channel_flush(self->channel, &never_received, NULL)) == QUERY_IO_WANT_WRITE)
-        if (!query_channel_wait(self->channel, io, NULL, NULL))
-            return;
+    if (!self->opener.is_update && !query_cursor_send_cancel(self))
+        return;
     while (io != QUERY_IO_FAILED && self->state == QUERY_CURSOR_OPEN) {
         self->reader.n_rows_left = 0;
         io = query_cursor_step(self, &has_row, NULL);

@@ -52,6 +52,14 @@ read_rest(QueryCursor *self, gint64 deadline_usec)
     return io;
 }
 
+static void
+detach_page(QueryCursor *self)
+{
+    if (self->page_in_source)
+        query_channel_detach_page(self->channel, self->kept, &self->kept_whole);
+    self->page_in_source = FALSE;
+}
+
 static gboolean
 set_aside_channel(QueryCursor *self, gint64 deadline_usec)
 {
@@ -59,9 +67,7 @@ set_aside_channel(QueryCursor *self, gint64 deadline_usec)
     g_autoptr(QueryChannel) channel = NULL;
     QueryIo io;
 
-    if (self->page_in_source)
-        query_channel_detach_page(self->channel, self->kept, &self->kept_whole);
-    self->page_in_source = FALSE;
+    detach_page(self);
     io = read_rest(self, deadline_usec);
     if (io == QUERY_IO_WANT_READ)
         return FALSE;
@@ -125,4 +131,62 @@ query_cursor_set_aside(gpointer owner, gint64 deadline_usec)
     if (done)
         query_held_remove(&self->held);
     return done;
+}
+
+/* Its END or ERROR has come: the channel is idle. */
+static gboolean
+is_last(const QueryRecord *record)
+{
+    return record->kind == QW_KIND_END || record->kind == QW_KIND_ERROR;
+}
+
+/* FALSE with @error: the wait has ended. TRUE: *@ret_last is the last record, of ROWS if the channel is of no more use. */
+static gboolean
+read_all(QueryCursor *self, QueryRecord *ret_last, GCancellable *cancellable, GError **error)
+{
+    GError *failure = NULL;
+    gboolean is_kept = TRUE; /* while there is room for it */
+    QueryIo io = QUERY_IO_DONE;
+
+    *ret_last = (QueryRecord){ .kind = QW_KIND_ROWS };
+    while (io != QUERY_IO_FAILED && ret_last->kind == QW_KIND_ROWS) {
+        QueryRecord record;
+
+        io = query_channel_receive(self->channel, &record, is_kept ? &failure : NULL);
+        if (io == QUERY_IO_WANT_READ && !query_channel_wait(self->channel, io, cancellable, error))
+            return FALSE;
+        if (io != QUERY_IO_DONE)
+            continue;
+        *ret_last = record;
+        if (is_kept && !query_backlog_put(self->backlog, &record, &failure)) {
+            is_kept = FALSE;
+            io = self->opener.is_update || query_cursor_send_cancel(self) ? QUERY_IO_DONE : QUERY_IO_FAILED;
+        }
+    }
+    if (failure != NULL)
+        query_backlog_put_failure(self->backlog, failure);
+    return TRUE;
+}
+
+gboolean
+query_cursor_leave_transaction(QueryCursor *self, gint64 *last_insert_rowid, GCancellable *cancellable, GError **error)
+{
+    g_autoptr(GObject) transaction = NULL;
+    QueryRecord last;
+    QwEnd end;
+
+    if (self->backlog == NULL)
+        self->backlog = query_backlog_new();
+    detach_page(self);
+    if (!read_all(self, &last, cancellable, error))
+        return FALSE;
+
+    if (last.kind == QW_KIND_END && self->opener.is_update && qw_end_decode(last.body, last.n_bytes, &end) == 0)
+        *last_insert_rowid = end.last_insert_rowid;
+    if (!is_last(&last))
+        g_clear_pointer(&self->channel, query_channel_free);
+    transaction = g_steal_pointer(&self->opener.object);
+    self->opener.is_transaction = FALSE;
+    self->opener.take_back(transaction, self, g_steal_pointer(&self->channel));
+    return TRUE;
 }

@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  * Its queries see what its updates have written; other clients see it after the commit. No other client can write while it is
  * open, so its time is limited. By default it has 5 s between two calls and 30 s in all. Then the daemon rolls it back. An
  * update that fails is undone alone, and the transaction goes on. When the transaction has ended, each call fails with the
- * reason. Dropping the last reference rolls back. It belongs to one thread at a time, and has one call under way, and one open
- * cursor, at a time.
+ * reason. Dropping the last reference rolls back. It belongs to one thread at a time, and has one call under way at a time. The
+ * next call closes the open cursor, but see query_transaction_set_keeps_cursors().
  */
 #define QUERY_TYPE_TRANSACTION (query_transaction_get_type())
 G_DECLARE_FINAL_TYPE(QueryTransaction, query_transaction, QUERY, TRANSACTION, GObject)
@@ -74,7 +74,8 @@ QueryTransaction *query_connection_begin_finish(QueryConnection *self, GAsyncRes
  * @cancellable: (nullable): a #GCancellable; cancelling ends the transaction
  * @error: (nullable): location for an error
  *
- * Runs a query in the transaction. The cursor of an earlier one that is still open is closed.
+ * Runs a query in the transaction. The cursor of an earlier one that is still open is closed, but see
+ * query_transaction_set_keeps_cursors().
  *
  * Returns: (transfer full): a cursor before the first row, %NULL on error
  */
@@ -521,6 +522,18 @@ void query_transaction_rollback_async(QueryTransaction *self, GCancellable *canc
  */
 QUERY_AVAILABLE_IN_0_1
 gboolean query_transaction_rollback_finish(QueryTransaction *self, GAsyncResult *result, GError **error);
+
+/**
+ * query_transaction_set_keeps_cursors:
+ * @self: a transaction
+ * @keeps_cursors: whether a cursor stays open when the next call of the transaction comes
+ *
+ * By default the next call closes the cursor that is open. With %TRUE the call first reads the rest of its rows, as they are then,
+ * and the cursor gives them afterwards. They are in memory, up to 16 MiB in the process, and then in a temporary file. That takes
+ * as long as the query. A cursor stays open after the end of the transaction, too.
+ */
+QUERY_AVAILABLE_IN_0_1
+void query_transaction_set_keeps_cursors(QueryTransaction *self, gboolean keeps_cursors);
 
 /**
  * query_transaction_is_open:

@@ -23,6 +23,7 @@ qpy_transaction_new(QpyConnection *connection, QueryTransaction *transaction)
     self->connection = connection;
     Py_INCREF(connection);
     self->transaction = transaction;
+    query_transaction_set_keeps_cursors(transaction, TRUE); /* as PEP 249 has it */
     return (PyObject *) self;
 }
 

@@ -42,6 +42,14 @@ transaction_new(QueryConnection *connection, QueryRequest *request)
     return self;
 }
 
+void
+query_transaction_set_keeps_cursors(QueryTransaction *self, gboolean keeps_cursors)
+{
+    g_return_if_fail(QUERY_IS_TRANSACTION(self));
+
+    self->keeps_cursors = keeps_cursors;
+}
+
 QueryTransaction *
 query_connection_begin(QueryConnection *self, GCancellable *cancellable, GError **error)
 {

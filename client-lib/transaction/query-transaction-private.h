@@ -16,6 +16,7 @@ struct _QueryTransaction {
     QueryChannel *channel; /* (nullable): here, between two calls */
     QueryCursor *cursor;   /* (nullable): borrowed */
     gboolean is_busy;
+    gboolean keeps_cursors;
     gboolean is_over; /* rolled back by the daemon, or the channel is lost. The daemon answers on the channel, if there is one */
     gint64 last_insert_rowid;
     guint64 generation;

@@ -132,8 +132,22 @@ query_transaction_get_generation(QueryTransaction *self)
 
 /* Calls ---------------------------------------------------------------------------------------------------------------- */
 
+/* Its cursor gives the channel back. */
 static gboolean
-check_open(QueryTransaction *self, GError **error)
+free_channel(QueryTransaction *self, GCancellable *cancellable, GError **error)
+{
+    if (self->keeps_cursors && self->cursor->is_busy) {
+        g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_PENDING, "the transaction is busy with a call of its cursor");
+        return FALSE;
+    }
+    if (self->keeps_cursors)
+        return query_cursor_leave_transaction(self->cursor, &self->last_insert_rowid, cancellable, error);
+    query_cursor_close(self->cursor);
+    return TRUE;
+}
+
+static gboolean
+check_open(QueryTransaction *self, GCancellable *cancellable, GError **error)
 {
     if (!query_connection_check_made(self->connection, "query_connection_begin", error))
         return FALSE;
@@ -141,8 +155,8 @@ check_open(QueryTransaction *self, GError **error)
         g_set_error_literal(error, G_IO_ERROR, G_IO_ERROR_PENDING, "the transaction is busy with another call");
         return FALSE;
     }
-    if (self->cursor != NULL)
-        query_cursor_close(self->cursor); /* gives the channel back */
+    if (self->cursor != NULL && !free_channel(self, cancellable, error))
+        return FALSE;
     if (self->channel == NULL)
         g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_CLOSED, "the transaction is over");
     return self->channel != NULL;
@@ -151,14 +165,14 @@ check_open(QueryTransaction *self, GError **error)
 /* @text: (nullable): COMMIT and ROLLBACK have none */
 static QueryRequest *
 create_request(QueryTransaction *self, QueryRequestKind kind, gboolean writes, QueryLanguage language, const char *text,
-               GVariant *parameters, GError **error)
+               GVariant *parameters, GCancellable *cancellable, GError **error)
 {
     g_autoptr(GVariant) owned = parameters != NULL ? g_variant_ref_sink(parameters) : NULL;
     g_autoptr(QueryParameters) values = query_parameters_new_from_variant(owned, language == QUERY_LANGUAGE_SPARQL, error);
     g_autoptr(QueryCommand) command = NULL;
     QueryRequest *request;
 
-    if (values == NULL || !check_open(self, error))
+    if (values == NULL || !check_open(self, cancellable, error))
         return NULL;
     if (text == NULL)
         command = query_command_ref(self->command);
@@ -246,7 +260,7 @@ query_transaction_query(QueryTransaction *self, QueryLanguage language, const ch
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
     g_return_val_if_fail(text != NULL, NULL);
 
-    request = create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, error);
+    request = create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, cancellable, error);
     return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
@@ -259,7 +273,7 @@ query_transaction_update(QueryTransaction *self, QueryLanguage language, const c
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), -1);
     g_return_val_if_fail(text != NULL, -1);
 
-    request = create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, error);
+    request = create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, cancellable, error);
     return run(self, request, cancellable, error) ? query_request_get_end(request)->changes : -1;
 }
 
@@ -272,7 +286,7 @@ query_transaction_update_returning(QueryTransaction *self, QueryLanguage languag
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
     g_return_val_if_fail(text != NULL, NULL);
 
-    request = create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, error);
+    request = create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, cancellable, error);
     return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
@@ -280,7 +294,7 @@ static QueryStatement *
 prepare(QueryTransaction *self, gboolean writes, QueryLanguage language, const char *text, GCancellable *cancellable,
         GError **error)
 {
-    g_autoptr(QueryRequest) request = create_request(self, QUERY_REQUEST_PREPARE, writes, language, text, NULL, error);
+    g_autoptr(QueryRequest) request = create_request(self, QUERY_REQUEST_PREPARE, writes, language, text, NULL, cancellable, error);
 
     return run(self, request, cancellable, error) ? query_statement_new_prepared(self->connection, request) : NULL;
 }
@@ -306,11 +320,11 @@ query_transaction_prepare_update(QueryTransaction *self, QueryLanguage language,
 }
 
 static QueryRequest *
-create_request_of_statement(QueryTransaction *self, QueryStatement *statement, GError **error)
+create_request_of_statement(QueryTransaction *self, QueryStatement *statement, GCancellable *cancellable, GError **error)
 {
     QueryRequest *request;
 
-    if (!check_open(self, error))
+    if (!check_open(self, cancellable, error))
         return NULL;
     request = query_statement_create_request_on(statement, self->connection, &self->channel, error);
     if (request == NULL)
@@ -328,14 +342,14 @@ query_transaction_execute(QueryTransaction *self, QueryStatement *statement, GCa
     g_return_val_if_fail(QUERY_IS_TRANSACTION(self), NULL);
     g_return_val_if_fail(QUERY_IS_STATEMENT(statement), NULL);
 
-    request = create_request_of_statement(self, statement, error);
+    request = create_request_of_statement(self, statement, cancellable, error);
     return run(self, request, cancellable, error) ? take_cursor(self, request) : NULL;
 }
 
 static gboolean
 end(QueryTransaction *self, QueryRequestKind kind, GCancellable *cancellable, GError **error)
 {
-    g_autoptr(QueryRequest) request = create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, error);
+    g_autoptr(QueryRequest) request = create_request(self, kind, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, cancellable, error);
 
     return run(self, request, cancellable, error);
 }
@@ -423,7 +437,7 @@ query_transaction_query_async(QueryTransaction *self, QueryLanguage language, co
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    run_async(self, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_ROWS, FALSE, language, text, parameters, cancellable, &error), &error,
               query_transaction_query_async, cancellable, callback, user_data);
 }
 
@@ -444,7 +458,7 @@ query_transaction_update_async(QueryTransaction *self, QueryLanguage language, c
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    run_async(self, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_UPDATE, TRUE, language, text, parameters, cancellable, &error), &error,
               query_transaction_update_async, cancellable, callback, user_data);
 }
 
@@ -465,7 +479,7 @@ query_transaction_update_returning_async(QueryTransaction *self, QueryLanguage l
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    run_async(self, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_ROWS, TRUE, language, text, parameters, cancellable, &error), &error,
               query_transaction_update_returning_async, cancellable, callback, user_data);
 }
 
@@ -486,7 +500,7 @@ query_transaction_prepare_async(QueryTransaction *self, QueryLanguage language, 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, FALSE, language, text, NULL, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, FALSE, language, text, NULL, cancellable, &error), &error,
               query_transaction_prepare_async, cancellable, callback, user_data);
 }
 
@@ -507,7 +521,7 @@ query_transaction_prepare_update_async(QueryTransaction *self, QueryLanguage lan
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(text != NULL);
 
-    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, TRUE, language, text, NULL, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_PREPARE, TRUE, language, text, NULL, cancellable, &error), &error,
               query_transaction_prepare_update_async, cancellable, callback, user_data);
 }
 
@@ -528,8 +542,8 @@ query_transaction_execute_async(QueryTransaction *self, QueryStatement *statemen
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
     g_return_if_fail(QUERY_IS_STATEMENT(statement));
 
-    run_async(self, create_request_of_statement(self, statement, &error), &error, query_transaction_execute_async, cancellable,
-              callback, user_data);
+    run_async(self, create_request_of_statement(self, statement, cancellable, &error), &error, query_transaction_execute_async,
+              cancellable, callback, user_data);
 }
 
 QueryCursor *
@@ -547,7 +561,7 @@ query_transaction_commit_async(QueryTransaction *self, GCancellable *cancellable
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    run_async(self, create_request(self, QUERY_REQUEST_COMMIT, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_COMMIT, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, cancellable, &error), &error,
               query_transaction_commit_async, cancellable, callback, user_data);
 }
 
@@ -567,7 +581,7 @@ query_transaction_rollback_async(QueryTransaction *self, GCancellable *cancellab
 
     g_return_if_fail(QUERY_IS_TRANSACTION(self));
 
-    run_async(self, create_request(self, QUERY_REQUEST_ROLLBACK, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, &error), &error,
+    run_async(self, create_request(self, QUERY_REQUEST_ROLLBACK, TRUE, QUERY_LANGUAGE_SQL, NULL, NULL, cancellable, &error), &error,
               query_transaction_rollback_async, cancellable, callback, user_data);
 }
 

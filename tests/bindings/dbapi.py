@@ -445,6 +445,19 @@ class TestErrors(Case):
             end(connection)
             self.assertEqual(self.count(), 0)
 
+    def test_cursors_in_a_transaction(self):
+        """One stays open while others run, to its end and after the commit, as with sqlite3."""
+        self.connection.executemany("INSERT INTO booze(id, price) VALUES(?, 0)", [[i] for i in range(3)])
+        for id_, in self.connection.execute("SELECT id FROM booze"):
+            self.assertEqual(self.connection.execute("UPDATE booze SET price = price + 1 WHERE id = ?", [id_]).rowcount, 1)
+        pairs = zip(self.connection.execute("SELECT id FROM booze"), self.connection.execute("SELECT price FROM booze"))
+        self.assertEqual(list(pairs), [((i,), (1.0,)) for i in range(3)])
+        many = self.connection.execute(COUNT, [100000])
+        self.assertEqual(many.fetchone(), (1,))
+        self.connection.commit()
+        self.assertEqual(sum(row[0] for row in many), 5000050000 - 1)
+        self.assertEqual(self.count(), 3)
+
     def test_interrupted_commit(self):
         """The daemon does not answer: commit() ends all the same, and what the daemon does later is all or nothing."""
         call = ["gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus",
