@@ -40,6 +40,8 @@ qad_connection_begin(QadConnection *self, GCancellable *cancellable, GError **er
 {
     if (self->transaction == NULL)
         self->transaction = query_connection_begin(self->connection, cancellable, error);
+    if (self->transaction != NULL)
+        query_transaction_set_keeps_cursors(self->transaction, TRUE);
     return self->transaction != NULL;
 }
 

@@ -243,6 +243,32 @@ test_stream_fails(void)
     close_world(&world);
 }
 
+/* In a transaction a stream goes on while others run. */
+static void
+test_stream_in_a_transaction(void)
+{
+    struct ArrowArrayStream stream;
+    struct ArrowArray batch;
+    int64_t n_rows = 0;
+    World world;
+
+    open_world(&world);
+    run(&world, "CREATE TABLE beside(a)", 0);
+    check(&world, world.driver.ConnectionSetOption(&world.connection, "adbc.connection.autocommit", "false", &world.error));
+    run(&world, "INSERT INTO beside VALUES(1)", 1);
+    check(&world, try_to_run(&world, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT i FROM n",
+                             &stream, NULL));
+    while (stream.get_next(&stream, &batch) == 0 && batch.release != NULL) {
+        n_rows += batch.length;
+        batch.release(&batch);
+        run(&world, "UPDATE beside SET a = a + 1", 1);
+    }
+    g_assert_cmpint(n_rows, ==, 300000);
+    stream.release(&stream);
+    check(&world, world.driver.ConnectionCommit(&world.connection, &world.error));
+    close_world(&world);
+}
+
 /* Streams outlive the statement, connection and database that they are from. */
 static void
 test_release_order(void)
@@ -322,6 +348,7 @@ main(int argc, char **argv)
     g_test_add_func("/adbc/updates", test_updates);
     g_test_add_func("/adbc/errors", test_errors);
     g_test_add_func("/adbc/stream-fails", test_stream_fails);
+    g_test_add_func("/adbc/stream-in-a-transaction", test_stream_in_a_transaction);
     g_test_add_func("/adbc/release-order", test_release_order);
     g_test_add_func("/adbc/bind", test_bind);
     r = g_test_run();
