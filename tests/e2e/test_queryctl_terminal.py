@@ -92,7 +92,7 @@ def test_ctrl_c_ends_a_query(bus, terminal):
 def test_ctrl_c_ends_an_update(bus, terminal):
     bus.update("CREATE TABLE many(i)")
     one = terminal("update", "--timeout", "0", f"INSERT INTO many {ENDLESS.replace('count(*)', 'x')}")
-    wait_until(lambda: [q for q in bus.queries() if "many" in q["text"]], "the update to run")
+    wait_until(lambda: [q for q in bus.queries() if q["state"] == "writing"], "the update to run")
     one.type("\x03")
     assert one.finish() == 130
     bus.update("CREATE TABLE next(i)")  # which the writer executes after all that it has
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_an_update(bus, terminal):
 def test_ctrl_c_of_an_update_that_is_not_answered(bus, terminal):
     bus.update("CREATE TABLE many(i)")
     one = terminal("update", "--timeout", "0", f"INSERT INTO many {ENDLESS.replace('count(*)', 'x')}")
-    wait_until(lambda: [q for q in bus.queries() if "many" in q["text"]], "the update to run")
+    wait_until(lambda: [q for q in bus.queries() if q["state"] == "writing"], "the update to run")
     os.kill(bus.daemon_pid(), signal.SIGSTOP)
     one.type("\x03")
     try:
