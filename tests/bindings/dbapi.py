@@ -200,6 +200,20 @@ class TestCursor(Case):
         self.connection.row_factory = lambda cursor, row: {c[0]: v for c, v in zip(cursor.description, row)}
         self.assertEqual(self.connection.execute(COUNT, [2]).fetchall(), [{"i": 1}, {"i": 2}])
 
+    def test_rows_that_are_none(self):
+        """A row that row_factory makes None of ends no loop."""
+        self.connection.row_factory = lambda cursor, row: row[0]
+        query = "SELECT NULL UNION ALL SELECT 2 UNION ALL SELECT NULL"
+        expected = [None, 2, None]
+        self.assertEqual(list(self.cursor.execute(query)), [(None,), (2,), (None,)])
+        self.assertEqual(list(self.connection.execute(query)), expected)
+        self.assertEqual(self.connection.execute(query).fetchall(), expected)
+        self.assertEqual(self.connection.execute(query).fetchmany(5), expected)
+        cursor = self.connection.execute(query)
+        self.assertEqual(([cursor.fetchone() for _ in range(3)], next(cursor, "end")), (expected, "end"))
+        cursor.execute("INSERT INTO booze(name) VALUES(NULL), ('b'), (NULL) RETURNING name")
+        self.assertEqual(list(cursor), [None, "b", None])
+
 
 class TestTransaction(Case):
     """commit(), rollback() and autocommit."""

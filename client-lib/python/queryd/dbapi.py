@@ -340,13 +340,22 @@ class Cursor:
         if self._result is None and self._rows is None:
             raise InterfaceError("there is no result: the last statement has given none, or none was executed")
 
-    def fetchone(self):
-        """The next row, None at the end."""
+    def _next_row(self):
+        """A tuple, None at the end."""
         self._rows_left()
         row = next(self._rows, None) if self._rows is not None else self._result.fetch_one()
         if row is None:
             self._statement = None
-        return self._make_row(row) if row is not None and self._make_row is not None else row
+        return row
+
+    def _make(self, row):
+        """What row_factory makes of a tuple, None included."""
+        return row if self._make_row is None else self._make_row(row)
+
+    def fetchone(self):
+        """The next row, None at the end."""
+        row = self._next_row()
+        return row if row is None else self._make(row)
 
     def fetchmany(self, size=None):
         """At most @size rows, arraysize if it is None; none at the end."""
@@ -374,10 +383,10 @@ class Cursor:
         return self
 
     def __next__(self):
-        row = self.fetchone()
+        row = self._next_row()
         if row is None:
             raise StopIteration
-        return row
+        return self._make(row)
 
     def setinputsizes(self, sizes):
         """Does nothing: values have no declared sizes."""
