@@ -122,7 +122,7 @@ class TestCursor(Case):
         self.assertEqual(self.cursor.fetchmany(), [(5,), (6,)])
         self.assertEqual(self.cursor.fetchmany(0), [])
         self.assertEqual(next(self.cursor), (7,))
-        self.assertEqual(self.cursor.fetchall(), [(8,), (9,), (10,)])
+        self.assertEqual(self.cursor.fetchmany(10**30), [(8,), (9,), (10,)])
         self.assertEqual((self.cursor.fetchone(), self.cursor.fetchmany(), self.cursor.fetchall()), (None, [], []))
         with self.assertRaises(queryd.ProgrammingError):
             self.cursor.fetchmany(-1)

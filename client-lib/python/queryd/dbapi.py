@@ -7,7 +7,9 @@ While a transaction is open no other client can write, so that the daemon ends o
 transaction_idle_ms and transaction_ms.
 """
 import collections
+import itertools
 import re
+import sys
 import weakref
 
 from . import _client
@@ -227,7 +229,7 @@ class Cursor:
         self.lastrowid = None
         self._statement = None  # while its result is open
         self._result = None
-        self._rows = None  # of RETURNING
+        self._rows = None  # read already: of RETURNING, or ahead
         self._make_row = None
         self._closed = False
 
@@ -343,10 +345,21 @@ class Cursor:
     def _next_row(self):
         """A tuple, None at the end."""
         self._rows_left()
-        row = next(self._rows, None) if self._rows is not None else self._result.fetch_one()
+        row = next(self._rows, None) if self._rows is not None else None
+        if row is None and self._result is not None:
+            row = self._result.fetch_one()
         if row is None:
             self._statement = None
         return row
+
+    def _read_ahead(self, size):
+        """For the next calls that fetch, when no row is ahead. Returns whether there is one then."""
+        self._rows_left()
+        if self._result is None:
+            return False
+        rows = self._fetch_result(size)
+        self._rows = iter(rows)
+        return bool(rows)
 
     def _make(self, row):
         """What row_factory makes of a tuple, None included."""
@@ -363,7 +376,7 @@ class Cursor:
         size = self.arraysize if size is None else size
         if size < 0:
             raise ProgrammingError("fetchmany() takes no negative number of rows")
-        return self._fetch(size)
+        return self._fetch(min(size, sys.maxsize))
 
     def fetchall(self):
         """All rows that are left."""
@@ -371,13 +384,18 @@ class Cursor:
         return self._fetch(-1)
 
     def _fetch(self, size):
-        if self._rows is not None:
-            rows = [row for _, row in zip(range(size), self._rows)] if size >= 0 else list(self._rows)
+        ahead = list(itertools.islice(self._rows, None if size < 0 else size)) if self._rows is not None else []
+        if self._result is None or len(ahead) == size:
+            rows = ahead
         else:
-            rows = self._result.fetch(size)
-            if size < 0 or len(rows) < size:
-                self._statement = None
+            rows = ahead + self._fetch_result(size if size < 0 else size - len(ahead))
         return rows if self._make_row is None else [self._make_row(row) for row in rows]
+
+    def _fetch_result(self, size):
+        rows = self._result.fetch(size)
+        if size < 0 or len(rows) < size:
+            self._statement = None
+        return rows
 
     def __iter__(self):
         return self
