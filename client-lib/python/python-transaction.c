@@ -70,10 +70,14 @@ prepare(PyObject *object, PyObject *arguments)
     GError *error = NULL;
     GCancellable *cancellable;
     QueryStatement *statement;
+    PyObject *string;
     const char *text;
     int language, writes;
 
-    if (transaction == NULL || !PyArg_ParseTuple(arguments, "isp:prepare", &language, &text, &writes))
+    if (transaction == NULL || !PyArg_ParseTuple(arguments, "iOp:prepare", &language, &string, &writes))
+        return NULL;
+    text = qpy_get_utf8(string, "the text of a statement", "", NULL);
+    if (text == NULL)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self->connection);
     Py_BEGIN_ALLOW_THREADS;

@@ -157,6 +157,28 @@ class TestCursor(Case):
         with self.assertRaises(queryd.DataError):
             self.cursor.execute("SELECT CAST(x'ff' AS TEXT)").fetchall()
 
+    def test_texts_that_cannot_be(self):
+        """None is cut at a NUL; the exception is one of the package's."""
+        fine = queryd.Literal("a\0b")
+        self.assertEqual(self.connection.sparql("SELECT ($v AS ?x) {}", {"v": fine}).fetchall(), [("a\0b",)])
+        terms = [queryd.Iri("urn:a\0b"), queryd.Iri("urn:\ud800"), queryd.Literal("a\ud800")]
+        for text in ("a\0b", "\ud800"):
+            terms += [queryd.Literal(text, "urn:d"), queryd.Literal("a", datatype=text), queryd.Literal("a", language=text)]
+            for call in (lambda: self.cursor.execute(f"SELECT '{text}'"), lambda: self.connection.sparql(f"ASK {{}} # {text}"),
+                         lambda: queryd.connect(text), lambda: queryd.connect(path=f"/{text}\ud801")):
+                with self.assertRaises(queryd.DataError, msg=text):
+                    call()
+            with self.assertRaises(queryd.ProgrammingError):
+                self.cursor.execute("SELECT :a", {text: 1})
+        for term in terms:
+            with self.assertRaises(queryd.DataError, msg=term):
+                self.connection.sparql("SELECT ($v AS ?x) {}", {"v": term})
+        with self.assertRaises(queryd.DataError):
+            self.cursor.execute("SELECT '\0'")
+        for term in (queryd.Literal(5), queryd.Literal("a", 5), queryd.Literal("a", None, 5)):
+            with self.assertRaises(TypeError):
+                self.connection.sparql("SELECT ($v AS ?x) {}", {"v": term})
+
     def test_returning(self):
         self.cursor.execute("INSERT INTO booze(name) VALUES('a'), ('b') RETURNING id, upper(name)")
         self.assertEqual((self.cursor.rowcount, self.cursor.fetchone(), self.cursor.fetchmany(5)), (2, (1, "A"), [(2, "B")]))
