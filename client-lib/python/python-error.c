@@ -42,13 +42,14 @@ constraint_new(const GError *error)
     return tuple;
 }
 
+/* @constraint: (nullable): without it an exception is set already */
 static void
 set_exception(int code, const char *message, guint line, guint column, PyObject *constraint)
 {
-    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t) strlen(message), "replace");
+    PyObject *text = constraint != NULL ? PyUnicode_DecodeUTF8(message, (Py_ssize_t) strlen(message), "replace") : NULL;
     PyObject *exception = NULL;
 
-    if (text != NULL && constraint != NULL)
+    if (text != NULL)
         exception = PyObject_CallFunction(qpy_hooks.create_error, "iOIIO", code, text, line, column, constraint);
     if (exception != NULL)
         PyErr_SetObject((PyObject *) Py_TYPE(exception), exception);

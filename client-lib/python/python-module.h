@@ -61,7 +61,7 @@ PyObject *qpy_result_new(QpyConnection *connection, QueryCursor *cursor);
 PyObject *qpy_statement_new(QpyConnection *connection, QueryStatement *statement);
 /* @transaction: (transfer full) */
 PyObject *qpy_transaction_new(QpyConnection *connection, QueryTransaction *transaction);
-/* (transfer none) (nullable): NULL with an exception when it is no transaction, or it is over */
+/* (transfer full) (nullable): NULL with an exception when it is no transaction, or it is over */
 QueryTransaction *qpy_transaction_get(PyObject *object);
 
 /* Each adds its types to @module. Returns: FALSE with an exception */

@@ -244,12 +244,29 @@ get_named(PyObject *mapping, const char *name)
     return value;
 }
 
+/* By its keys(), as a mapping need have no length. Returns: -1 with an exception */
+static Py_ssize_t
+count_keys(PyObject *mapping)
+{
+    PyObject *keys;
+    Py_ssize_t n;
+
+    if (PyDict_CheckExact(mapping))
+        return PyDict_Size(mapping);
+    keys = PyMapping_Keys(mapping);
+    n = keys != NULL ? PyList_GET_SIZE(keys) : -1;
+    Py_XDECREF(keys);
+    return n;
+}
+
 static gboolean
 bind_mapping(QueryStatement *statement, PyObject *mapping)
 {
     guint n = query_statement_get_n_parameters(statement);
-    Py_ssize_t n_values = PyMapping_Size(mapping);
+    Py_ssize_t n_values = count_keys(mapping);
 
+    if (n_values < 0)
+        return FALSE;
     if (n_values > (Py_ssize_t) n) {
         (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the statement has %u parameters, %zd values were given", n, n_values);
         return FALSE;

@@ -206,6 +206,36 @@ class TestCursor(Case):
         self.assertEqual(self.connection.execute("SELECT ?, ?, ?", values).fetchone(), ("2026-02-28", "aaa", "bbb"))
         self.assertEqual(values, [])
 
+    def test_mappings(self):
+        """What their methods raise is what the call raises; they need no length."""
+        class Mapping:
+            """The least that is one."""
+            def __init__(self, names, fails=()):
+                self.names, self.fails = names, fails
+
+            def keys(self):
+                return self.names if "keys" not in self.fails else 1 / 0
+
+            def __getitem__(self, key):
+                return ord(key) if "value" not in self.fails else 1 / 0
+
+        class Endless(dict):
+            """Its length cannot be had."""
+            def __len__(self):
+                raise KeyError("length")
+
+        query = "SELECT :a, :b"
+        for values in (Mapping("ab"), Endless(a=97, b=98)):
+            self.assertEqual(self.cursor.execute(query, values).fetchone(), (97, 98))
+        self.assertEqual(self.connection.executemany("INSERT INTO booze(id) VALUES(:a)", [Mapping("a"), {"a": 2}]).rowcount, 2)
+        for fails in ("keys", "value"):
+            with self.assertRaises(ZeroDivisionError):
+                self.cursor.execute(query, Mapping("ab", [fails]))
+        with self.assertRaises(queryd.ProgrammingError):
+            self.cursor.execute(query, Mapping("abc"))
+        with self.assertRaises(TypeError):
+            self.cursor.execute(query, Mapping(7))
+
     def test_many_open(self):
         """More than the daemon allows channels, read in turn."""
         cursors = [self.connection.execute(COUNT, [20000]) for _ in range(80)]
@@ -239,6 +269,21 @@ class TestCursor(Case):
 
 class TestTransaction(Case):
     """commit(), rollback() and autocommit."""
+
+    def test_value_that_ends_it(self):
+        """It ends neither the process nor does the statement write."""
+        class Ending:
+            """It rolls back when it is bound."""
+            def __index__(self):
+                connection.rollback()
+                return 3
+
+        connection = queryd.connect()
+        for _ in range(20):
+            with self.assertRaises(queryd.Error):
+                connection.execute("INSERT INTO booze(id) VALUES(?)", [Ending()])
+        connection.close()
+        self.assertEqual(self.count(), 0)
 
     def test_commit(self):
         self.cursor.execute("INSERT INTO booze(name) VALUES('a')")
