@@ -3,7 +3,6 @@
 """The package queryd by the points of PEP 249, against the real daemon. Exit status 0: all as expected."""
 import datetime
 import decimal
-import io
 import os
 import signal
 import subprocess
@@ -13,28 +12,7 @@ import unittest
 import uuid
 
 import queryd
-
-COUNT = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n"
-
-
-class Case(unittest.TestCase):
-    """A connection to an empty table."""
-
-    def setUp(self):
-        self.connection = queryd.connect()
-        with self.connection:
-            self.connection.execute("DROP TABLE IF EXISTS booze")
-            self.connection.execute("CREATE TABLE booze("
-                                    "id INTEGER PRIMARY KEY, name TEXT UNIQUE, price REAL, since DATE, label BLOB)")
-        self.cursor = self.connection.cursor()
-
-    def tearDown(self):
-        self.connection.close()
-
-    def count(self):
-        """As another client sees it."""
-        with queryd.connect() as other:
-            return other.execute("SELECT count(*) FROM booze").fetchone()[0]
+from dbapi_case import COUNT, Case, main
 
 
 class TestModule(unittest.TestCase):
@@ -194,48 +172,6 @@ class TestCursor(Case):
         self.cursor.setinputsizes([1])
         self.cursor.setoutputsize(1)
 
-    def test_changing_values(self):
-        """What a value's own method does to the list changes nothing of the call."""
-        class Clearing(datetime.date):
-            """It clears the list that it is in."""
-            def isoformat(self):
-                values.clear()
-                return super().isoformat()
-
-        values = [Clearing(2026, 2, 28), "a" * 3, "b" * 3]
-        self.assertEqual(self.connection.execute("SELECT ?, ?, ?", values).fetchone(), ("2026-02-28", "aaa", "bbb"))
-        self.assertEqual(values, [])
-
-    def test_mappings(self):
-        """What their methods raise is what the call raises; they need no length."""
-        class Mapping:
-            """The least that is one."""
-            def __init__(self, names, fails=()):
-                self.names, self.fails = names, fails
-
-            def keys(self):
-                return self.names if "keys" not in self.fails else 1 / 0
-
-            def __getitem__(self, key):
-                return ord(key) if "value" not in self.fails else 1 / 0
-
-        class Endless(dict):
-            """Its length cannot be had."""
-            def __len__(self):
-                raise KeyError("length")
-
-        query = "SELECT :a, :b"
-        for values in (Mapping("ab"), Endless(a=97, b=98)):
-            self.assertEqual(self.cursor.execute(query, values).fetchone(), (97, 98))
-        self.assertEqual(self.connection.executemany("INSERT INTO booze(id) VALUES(:a)", [Mapping("a"), {"a": 2}]).rowcount, 2)
-        for fails in ("keys", "value"):
-            with self.assertRaises(ZeroDivisionError):
-                self.cursor.execute(query, Mapping("ab", [fails]))
-        with self.assertRaises(queryd.ProgrammingError):
-            self.cursor.execute(query, Mapping("abc"))
-        with self.assertRaises(TypeError):
-            self.cursor.execute(query, Mapping(7))
-
     def test_many_open(self):
         """More than the daemon allows channels, read in turn."""
         cursors = [self.connection.execute(COUNT, [20000]) for _ in range(80)]
@@ -252,38 +188,9 @@ class TestCursor(Case):
         self.connection.row_factory = lambda cursor, row: {c[0]: v for c, v in zip(cursor.description, row)}
         self.assertEqual(self.connection.execute(COUNT, [2]).fetchall(), [{"i": 1}, {"i": 2}])
 
-    def test_rows_that_are_none(self):
-        """A row that row_factory makes None of ends no loop."""
-        self.connection.row_factory = lambda cursor, row: row[0]
-        query = "SELECT NULL UNION ALL SELECT 2 UNION ALL SELECT NULL"
-        expected = [None, 2, None]
-        self.assertEqual(list(self.cursor.execute(query)), [(None,), (2,), (None,)])
-        self.assertEqual(list(self.connection.execute(query)), expected)
-        self.assertEqual(self.connection.execute(query).fetchall(), expected)
-        self.assertEqual(self.connection.execute(query).fetchmany(5), expected)
-        cursor = self.connection.execute(query)
-        self.assertEqual(([cursor.fetchone() for _ in range(3)], next(cursor, "end")), (expected, "end"))
-        cursor.execute("INSERT INTO booze(name) VALUES(NULL), ('b'), (NULL) RETURNING name")
-        self.assertEqual(list(cursor), [None, "b", None])
-
 
 class TestTransaction(Case):
     """commit(), rollback() and autocommit."""
-
-    def test_value_that_ends_it(self):
-        """It ends neither the process nor does the statement write."""
-        class Ending:
-            """It rolls back when it is bound."""
-            def __index__(self):
-                connection.rollback()
-                return 3
-
-        connection = queryd.connect()
-        for _ in range(20):
-            with self.assertRaises(queryd.Error):
-                connection.execute("INSERT INTO booze(id) VALUES(?)", [Ending()])
-        connection.close()
-        self.assertEqual(self.count(), 0)
 
     def test_commit(self):
         self.cursor.execute("INSERT INTO booze(name) VALUES('a')")
@@ -413,18 +320,6 @@ class TestTransaction(Case):
         with self.assertRaises(TypeError):
             self.cursor.executemany("INSERT INTO booze(name) VALUES(?)", None)
         self.assertFalse(self.connection.in_transaction)
-
-    def test_rows_that_use_the_cursor(self):
-        insert = "INSERT INTO booze(name) VALUES(?)"
-
-        def rows():
-            for i in range(3):
-                self.cursor.execute(insert, [f"within {i}"])
-                yield [f"given {i}"]
-
-        self.assertEqual(self.cursor.executemany(insert, rows()).rowcount, 3)
-        self.connection.commit()
-        self.assertEqual(self.count(), 6)
 
     def test_control(self):
         """Comments, white space and semicolons are no part of it."""
@@ -579,15 +474,6 @@ class TestDirect(Case):
         with self.assertRaises(queryd.OperationalError) as caught:
             direct.execute("DELETE FROM booze")
         self.assertEqual(caught.exception.code, queryd.ErrorCode.READ_ONLY)
-
-
-def main():
-    report = io.StringIO()
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    result = unittest.TextTestRunner(report).run(suite)
-    if not result.wasSuccessful() or result.testsRun == 0:
-        sys.exit(report.getvalue())
-    print("all as expected")
 
 
 main()
