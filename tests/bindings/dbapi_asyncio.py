@@ -109,6 +109,18 @@ async def side_by_side():
         await connection.close()
 
 
+async def in_turn():
+    """What one task executes does not keep another from ending the transaction after it."""
+    async with await queryd.aio.connect() as connection:
+        await connection.execute("CREATE TABLE turns(a)")
+        insert = "INSERT INTO turns VALUES(?)"
+        rows = [[i] for i in range(9000)]
+        await asyncio.gather(connection.executemany(insert, rows), connection.commit(), connection.execute(insert, [1]),
+                             connection.commit(), connection.executemany(insert, rows), connection.rollback())
+        assert (await (await connection.execute("SELECT count(*) FROM turns")).fetchone()) == (9001,)
+        await connection.execute("DROP TABLE turns")
+
+
 async def cancelled():
     """A task that is cancelled cancels its statement; the connection goes on."""
     connection = await queryd.aio.connect(timeout=0)
@@ -250,6 +262,7 @@ asyncio.run(rows())
 asyncio.run(rows_ahead())
 asyncio.run(rows_that_are_none())
 asyncio.run(side_by_side())
+asyncio.run(in_turn())
 asyncio.run(cancelled())
 asyncio.run(cancelled_update())
 asyncio.run(cancelled_again())

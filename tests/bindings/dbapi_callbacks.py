@@ -4,7 +4,15 @@
 import datetime
 
 import queryd
-from dbapi_case import Case, main
+from dbapi_case import COUNT, Case, main
+
+
+def use_at(n, at, use, what):
+    """Rows of numbers; before number @at it calls @use."""
+    for i in range(n):
+        if i == at:
+            use(what)
+        yield [i]
 
 
 class TestValues(Case):
@@ -85,17 +93,72 @@ class TestTransaction(Case):
         connection.close()
         self.assertEqual(self.count(), 0)
 
-    def test_rows_that_use_the_cursor(self):
-        insert = "INSERT INTO booze(name) VALUES(?)"
+    def test_recursive_use(self):
+        """Of a cursor by what gives its values: refused, as by sqlite3, and nothing is written."""
+        insert = "INSERT INTO booze(id) VALUES(?)"
 
-        def rows():
-            for i in range(3):
-                self.cursor.execute(insert, [f"within {i}"])
-                yield [f"given {i}"]
+        class Value:
+            """It uses the cursor when it is bound."""
+            def __index__(self):
+                use(cursor)
+                return 3
 
-        self.assertEqual(self.cursor.executemany(insert, rows()).rowcount, 3)
-        self.connection.commit()
-        self.assertEqual(self.count(), 6)
+        cursor = self.connection.cursor()
+        self.connection.autocommit = True
+        for use in (lambda cursor: cursor.execute("SELECT 1"), lambda cursor: cursor.executemany(insert, [[2]]),
+                    lambda cursor: cursor.execute("COMMIT"), queryd.Cursor.close):
+            for n, at in ((10, 5), (9000, 5), (9000, 6000)):
+                with self.assertRaisesRegex(queryd.ProgrammingError, "recursive use of a cursor"):
+                    cursor.executemany(insert, use_at(n, at, use, cursor))
+            with self.assertRaisesRegex(queryd.ProgrammingError, "recursive use of a cursor"):
+                cursor.execute(insert, [Value()])
+            with self.assertRaisesRegex(queryd.ProgrammingError, "recursive use of a cursor"):
+                cursor.executemany(insert, [[1], [Value()]])
+            self.assertEqual((self.count(), self.connection.in_transaction), (0, False))
+        self.assertEqual(cursor.executemany(insert, [[1], [2]]).rowcount, 2)
+
+    def test_use_of_other_cursors(self):
+        """By what gives the values: they work."""
+        uses = [lambda connection: connection.execute(COUNT, [9]).fetchall(), lambda connection: self.count(),
+                lambda connection: next(open_cursor), lambda connection: connection.execute("UPDATE booze SET name = NULL"),
+                lambda connection: connection.executemany("DELETE FROM booze WHERE id = ?", [[-1]] * 5000)]
+        for autocommit in (True, False):
+            connection = queryd.connect(autocommit=autocommit)
+            open_cursor = connection.execute(COUNT, [10000])
+            for use in uses:
+                for n, at in ((10, 5), (9000, 5), (9000, 6000)):
+                    rows = use_at(n, at, use, connection)
+                    self.assertEqual(connection.executemany("INSERT INTO booze(id) VALUES(?)", rows).rowcount, n)
+                    self.assertEqual((connection.in_transaction, self.count()), (not autocommit, n if autocommit else 0))
+                    connection.commit()
+                    connection.execute("DELETE FROM booze")
+                    connection.commit()
+            connection.close()
+
+    def test_rows_that_end_the_transaction(self):
+        """They cannot, nor begin one or close the connection: all or none of them are written."""
+        def use_with(connection):
+            with connection:
+                pass
+
+        ends = [queryd.Connection.commit, queryd.Connection.rollback, queryd.Connection.close, queryd.Connection.begin, use_with,
+                lambda connection: setattr(connection, "autocommit", True), lambda connection: connection.execute("COMMIT"),
+                lambda connection: setattr(connection, "autocommit", False), lambda connection: connection.execute("BEGIN")]
+        for autocommit in (True, False):
+            connection = queryd.connect(autocommit=autocommit)
+            for end in ends:
+                for n, at in ((10, 5), (9000, 6000)):
+                    with self.assertRaisesRegex(queryd.ProgrammingError, "a statement is being executed"):
+                        connection.executemany("INSERT INTO booze(id) VALUES(?)", use_at(n, at, end, connection))
+                    self.assertEqual((connection.in_transaction, self.count()), (not autocommit, 0))
+                    connection.rollback()
+            rows = [[i] for i in range(9000)]
+            self.assertEqual(connection.executemany("INSERT INTO booze(id) VALUES(?)", rows).rowcount, 9000)
+            connection.rollback()
+            connection.close()
+            self.assertEqual(self.count(), 9000 if autocommit else 0)
+            self.cursor.execute("DELETE FROM booze")
+            self.connection.commit()
 
 
 main()

@@ -93,6 +93,7 @@ class Connection:
         self._client = client
         self._transaction = None
         self._statements = collections.OrderedDict()
+        self._executing = set()  # cursors
         self._autocommit = autocommit
         self.row_factory = row_factory
 
@@ -103,6 +104,7 @@ class Connection:
 
     @autocommit.setter
     def autocommit(self, value):
+        self._check_idle()
         if value:
             self.commit()
         self._autocommit = bool(value)
@@ -115,6 +117,12 @@ class Connection:
     def _check_open(self):
         if self._client is None:
             raise ProgrammingError("the connection is closed")
+
+    def _check_idle(self):
+        """All or none of a statement's rows: what gives its values, and a signal's handler meanwhile, ends no transaction."""
+        if self._executing:
+            raise ProgrammingError("a statement is being executed: until its end no transaction begins or ends, "
+                                   "and the connection stays open")
 
     def _prepare(self, language, text):
         """A statement of no other open cursor, since it has one result at a time."""
@@ -145,6 +153,10 @@ class Connection:
     def begin(self):
         """Begins a transaction, also in autocommit mode, which it then suspends."""
         self._check_open()
+        self._check_idle()
+        self._begin()
+
+    def _begin(self):
         if self._transaction is not None:
             raise ProgrammingError("a transaction is open already")
         self._transaction = self._client.begin()
@@ -152,6 +164,10 @@ class Connection:
     def commit(self):
         """Makes what was written durable and visible. Nothing happens without an open transaction."""
         self._check_open()
+        self._check_idle()
+        self._commit()
+
+    def _commit(self):
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
             transaction.commit()
@@ -159,6 +175,10 @@ class Connection:
     def rollback(self):
         """Undoes what was written. Nothing happens without an open transaction."""
         self._check_open()
+        self._check_idle()
+        self._rollback()
+
+    def _rollback(self):
         transaction, self._transaction = self._transaction, None
         self._statements.clear()  # they may have been prepared for tables that are no more
         if transaction is None:
@@ -173,9 +193,10 @@ class Connection:
         """Closes the connection; an open transaction is rolled back. Later calls fail."""
         if self._client is None:
             return
+        self._check_idle()
         try:
             if self._transaction is not None:
-                self.rollback()
+                self._rollback()
         finally:
             self._statements.clear()
             self._client.close()
@@ -238,6 +259,20 @@ class Cursor:
             raise ProgrammingError("the cursor is closed")
         self.connection._check_open()
 
+    def _check_idle(self):
+        if self in self.connection._executing:
+            raise ProgrammingError("recursive use of a cursor: it is executing a statement")
+
+    def _run_alone(self, call, *arguments):
+        """What @call asks for values can use other cursors, but neither this one nor the transaction."""
+        self._check_open()
+        self._check_idle()
+        try:
+            self.connection._executing.add(self)
+            return call(*arguments)
+        finally:
+            self.connection._executing.discard(self)
+
     def _reset(self):
         if self._result is not None:
             self._result.close()
@@ -266,13 +301,12 @@ class Cursor:
 
     def _start(self, text, language):
         """Ends the last statement. Returns the new one, in a transaction if there has to be one."""
-        self._check_open()
         self._reset()
         if language not in LANGUAGES:
             raise InterfaceError(f"the language is 'sql' or 'sparql', not {language!r}")
         statement = self.connection._prepare(LANGUAGES[language], text)
         if statement.writes and not self.connection._autocommit and self.connection._transaction is None:
-            self.connection.begin()
+            self.connection._begin()
         statement.take(self)
         self._statement = statement
         return statement
@@ -280,19 +314,27 @@ class Cursor:
     def execute(self, text, parameters=None, *, language="sql"):
         """Executes one statement. @parameters: a sequence for "?", a mapping for ":name". Returns the cursor."""
         control = _get_control(text) if language == "sql" else None
-        if control is not None:
+        if control is None:
+            self._run_alone(self._execute, text, parameters, language)
+        else:
             self._check_open()
+            self._check_idle()
             self._reset()
             getattr(self.connection, control)()
-            return self
+        return self
+
+    def _execute(self, text, parameters, language):
         statement = self._start(text, language)
         values = to_terms(parameters) if language == "sparql" else parameters
         self._take(statement.prepared.execute(values, self.connection._transaction))
-        return self
 
     def executemany(self, text, rows, *, language="sql"):
         """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
         iterator = iter(rows) if language == "sql" else map(to_terms, rows)
+        self._run_alone(self._execute_rows, text, iterator, language)
+        return self
+
+    def _execute_rows(self, text, iterator, language):
         statement = self._start(text, language)
         if not statement.writes:
             raise ProgrammingError("executemany() takes a statement that writes")
@@ -302,7 +344,6 @@ class Cursor:
         self.connection._keep(key, statement)
         self._reset()
         self.rowcount = changed
-        return self
 
     def _send_rows(self, statement, iterator):
         if statement.prepared.n_parameters == 0:
@@ -316,13 +357,13 @@ class Cursor:
         """More than one message: in autocommit mode they need a transaction."""
         if self.connection._transaction is not None:
             return send()
-        self.connection.begin()
+        self.connection._begin()
         try:
             changed = send()
         except BaseException:
-            self.connection.rollback()
+            self.connection._rollback()
             raise
-        self.connection.commit()
+        self.connection._commit()
         return changed
 
     def _run(self, statement, how, *values):
@@ -414,6 +455,7 @@ class Cursor:
 
     def close(self):
         """Ends the statement if it still runs. Later calls fail."""
+        self._check_idle()
         if not self._closed and self._result is not None:
             self._result.close()
         self._statement = self._result = self._rows = None
