@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The package queryd by the points of PEP 249, against the real daemon. Exit status 0: all as expected."""
+import copy
 import datetime
 import decimal
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -46,8 +48,14 @@ class TestModule(unittest.TestCase):
         self.assertEqual(caught.exception.code, queryd.ErrorCode.UNAVAILABLE)
         with self.assertRaises(queryd.InterfaceError):
             queryd.connect("store", path="/file")
-        with self.assertRaises(queryd.InterfaceError):
-            queryd.connect(timeout=-1)
+
+    def test_timeouts(self):
+        """What is refused is not taken for none."""
+        for timeout in (-1, -1e-9, float("nan"), float("inf"), 2**32, 4294967.2949, 10**400):
+            with self.assertRaisesRegex(queryd.InterfaceError, "the timeout is from 0 to 4294967 seconds", msg=timeout):
+                queryd.connect(timeout=timeout)
+        for timeout in (None, 0, 0.0, 1e-9, 4294967, decimal.Decimal("0.5")):
+            queryd.connect(timeout=timeout).close()
 
     def test_no_objects_by_hand(self):
         client = sys.modules["queryd._client"]
@@ -185,6 +193,9 @@ class TestCursor(Case):
         self.assertEqual((row.keys(), tuple(row)), (["one", "Two"], (1, "b")))
         with self.assertRaises(KeyError):
             row["three"]
+        for copied in (pickle.loads(pickle.dumps(row)), copy.copy(row), copy.deepcopy(row)):
+            self.assertEqual((copied, copied.keys(), copied["TWO"], type(copied)), (row, ["one", "Two"], "b", type(row)))
+        self.assertEqual(pickle.loads(pickle.dumps(queryd.Row((1, 2)))), (1, 2))
         self.connection.row_factory = lambda cursor, row: {c[0]: v for c, v in zip(cursor.description, row)}
         self.assertEqual(self.connection.execute(COUNT, [2]).fetchall(), [{"i": 1}, {"i": 2}])
 

@@ -7,6 +7,7 @@ While a transaction is open no other client can write, so that the daemon ends o
 transaction_idle_ms and transaction_ms.
 """
 import collections
+import functools
 import itertools
 import re
 import sys
@@ -43,17 +44,30 @@ def _get_control(text):
     return _CONTROL.get(" ".join(_COMMENTS.sub(" ", text).strip("; \t\r\n\f").split()).upper())
 
 
+@functools.lru_cache(maxsize=STATEMENTS_KEPT)
+def _row_type(kind, names):
+    return type("Row", (kind,), {"__slots__": (), "_names": names, "_kind": kind})
+
+
+def _restore_row(kind, names, values):
+    """For pickle, which finds no class of _row_type()."""
+    return _row_type(kind, names)(values)
+
+
 class Row(tuple):
     """A row whose values have names: row["name"], row.keys(). Use it as row_factory."""
 
     __slots__ = ()
     _names = ()
+    _kind = None
 
     @classmethod
     def of(cls, cursor):
         """A subclass for the columns of @cursor."""
-        names = tuple(column[0] for column in cursor.description)
-        return type("Row", (cls,), {"__slots__": (), "_names": names})
+        return _row_type(cls, tuple(column[0] for column in cursor.description))
+
+    def __reduce__(self):
+        return _restore_row, (self._kind or type(self), self._names, tuple(self))
 
     def keys(self):
         """The names of the columns."""
@@ -476,6 +490,7 @@ def connect(store=None, *, path=None, autocommit=False, timeout=None, relaxed=Fa
     None for the daemon's default, 0 for none. @relaxed: an update outside of a transaction is answered before it is durable.
     @row_factory: Row, or a function of a cursor and a tuple.
     """
+    milliseconds = _milliseconds(timeout)
     if path is None:
         client = _client.Connection(store)
     elif store is not None:
@@ -484,14 +499,14 @@ def connect(store=None, *, path=None, autocommit=False, timeout=None, relaxed=Fa
         client = _client.Connection(None, direct=True)
     else:
         client = _client.Connection(None, path, True)
-    client.set_options(_milliseconds(timeout), relaxed)
+    client.set_options(milliseconds, relaxed)
     return Connection(client, autocommit, row_factory)
 
 
 def _milliseconds(timeout):
     if timeout is None:
         return 0
-    if timeout < 0 or timeout * 1000 >= TIMEOUT_NONE:
+    if not 0 <= timeout * 1000 <= TIMEOUT_NONE - 1:  # nor NaN
         raise InterfaceError(f"the timeout is from 0 to {TIMEOUT_NONE // 1000} seconds, not {timeout}")
     return max(1, round(timeout * 1000)) if timeout > 0 else TIMEOUT_NONE
 
