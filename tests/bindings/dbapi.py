@@ -5,11 +5,13 @@ import copy
 import datetime
 import decimal
 import os
+import pathlib
 import pickle
 import signal
 import subprocess
 import sys
 import threading
+import time
 import unittest
 import uuid
 
@@ -441,6 +443,8 @@ class TestErrors(Case):
         timer = threading.Timer(0.1, self.connection.interrupt)
         os.kill(pid, signal.SIGSTOP)
         try:
+            while ") T" not in pathlib.Path(f"/proc/{pid}/stat").read_text():  # each of its threads stops by itself
+                time.sleep(0.001)
             timer.start()
             with self.assertRaisesRegex(queryd.OperationalError, "it is not known whether it was executed"):
                 self.connection.commit()
