@@ -24,19 +24,38 @@ open_connection(const char *store, const char *path, gboolean is_direct, GError 
     return query_connection_new_for_store(store, NULL, error);
 }
 
+/* @path: a path or None. Returns: FALSE with an exception */
+static gboolean
+encode_path(PyObject *path, PyObject **ret_bytes)
+{
+    if (path == Py_None || PyUnicode_FSConverter(path, ret_bytes))
+        return TRUE;
+    if (PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear();
+        (void) qpy_raise_code(QUERY_ERROR_TOO_BIG, "the path has the character NUL, or one that file names cannot have");
+    }
+    return FALSE;
+}
+
 static PyObject *
 create(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     static char *names[] = { "store", "path", "direct", NULL };
+    PyObject *store_string, *path_object = Py_None, *path = NULL;
     const char *store = NULL;
-    PyObject *path = NULL;
     int is_direct = 0;
     QpyConnection *self;
     QueryConnection *connection;
     GError *error = NULL;
 
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "z|O&p:Connection", names, &store, PyUnicode_FSConverter, &path,
-                                     &is_direct))
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|Op:Connection", names, &store_string, &path_object, &is_direct))
+        return NULL;
+    if (store_string != Py_None) {
+        store = qpy_get_utf8(store_string, "the name of a store", "", NULL);
+        if (store == NULL)
+            return NULL;
+    }
+    if (!encode_path(path_object, &path))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     connection = open_connection(store, path != NULL ? PyBytes_AS_STRING(path) : NULL, is_direct, &error);
@@ -83,12 +102,14 @@ prepare(PyObject *object, PyObject *arguments)
     QueryConnection *connection;
     GCancellable *cancellable;
     QueryStatement *statement;
+    PyObject *string;
     const char *text;
     int language, writes;
 
-    if (!PyArg_ParseTuple(arguments, "isp:prepare", &language, &text, &writes))
+    if (!PyArg_ParseTuple(arguments, "iOp:prepare", &language, &string, &writes))
         return NULL;
-    connection = get_connection(self);
+    text = qpy_get_utf8(string, "the text of a statement", "", NULL);
+    connection = text != NULL ? get_connection(self) : NULL;
     if (connection == NULL)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self);

@@ -3,6 +3,7 @@
  * Errors of the library become the exceptions of queryd.errors, with the place in the text and the constraint.
  */
 #include <stdarg.h>
+#include <string.h>
 
 #include "client-lib/python/python-module.h"
 
@@ -41,13 +42,14 @@ constraint_new(const GError *error)
     return tuple;
 }
 
+/* @constraint: (nullable): without it an exception is set already */
 static void
 set_exception(int code, const char *message, guint line, guint column, PyObject *constraint)
 {
-    PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t) strlen(message), "replace");
+    PyObject *text = constraint != NULL ? PyUnicode_DecodeUTF8(message, (Py_ssize_t) strlen(message), "replace") : NULL;
     PyObject *exception = NULL;
 
-    if (text != NULL && constraint != NULL)
+    if (text != NULL)
         exception = PyObject_CallFunction(qpy_hooks.create_error, "iOIIO", code, text, line, column, constraint);
     if (exception != NULL)
         PyErr_SetObject((PyObject *) Py_TYPE(exception), exception);
@@ -71,6 +73,28 @@ qpy_raise(GError *error)
     Py_XDECREF(constraint);
     g_error_free(error);
     return NULL;
+}
+
+const char *
+qpy_get_utf8(PyObject *string, const char *subject, const char *name, Py_ssize_t *n_bytes)
+{
+    Py_ssize_t n = 0;
+    const char *text = NULL;
+
+    if (PyUnicode_Check(string))
+        text = PyUnicode_AsUTF8AndSize(string, &n);
+    else
+        PyErr_Format(PyExc_TypeError, "%s%s is a str, not %s", subject, name, Py_TYPE(string)->tp_name);
+    if (text == NULL && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+        PyErr_Clear();
+        (void) qpy_raise_code(QUERY_ERROR_TOO_BIG, "%s%s has a lone surrogate, which UTF-8 cannot express", subject, name);
+    } else if (text != NULL && n_bytes == NULL && strlen(text) != (size_t) n) {
+        (void) qpy_raise_code(QUERY_ERROR_TOO_BIG, "%s%s has the character NUL, which cannot be in it", subject, name);
+        text = NULL;
+    }
+    if (n_bytes != NULL)
+        *n_bytes = n;
+    return text;
 }
 
 PyObject *

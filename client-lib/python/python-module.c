@@ -17,17 +17,16 @@ import_from(const char *module_name, const char *name)
     return attribute;
 }
 
+/* The first that fails has set the exception. */
 static gboolean
 import_hooks(void)
 {
-    qpy_hooks.create_error = import_from("queryd.errors", "create_error");
-    qpy_hooks.adapt = import_from("queryd.values", "adapt");
-    qpy_hooks.from_literal = import_from("queryd.values", "from_literal");
-    qpy_hooks.iri = import_from("queryd.values", "Iri");
-    qpy_hooks.blank_node = import_from("queryd.values", "BlankNode");
-    qpy_hooks.literal = import_from("queryd.values", "Literal");
-    return qpy_hooks.create_error != NULL && qpy_hooks.adapt != NULL && qpy_hooks.from_literal != NULL && qpy_hooks.iri != NULL &&
-           qpy_hooks.blank_node != NULL && qpy_hooks.literal != NULL;
+    return (qpy_hooks.create_error = import_from("queryd.errors", "create_error")) != NULL &&
+           (qpy_hooks.adapt = import_from("queryd.values", "adapt")) != NULL &&
+           (qpy_hooks.from_literal = import_from("queryd.values", "from_literal")) != NULL &&
+           (qpy_hooks.iri = import_from("queryd.values", "Iri")) != NULL &&
+           (qpy_hooks.blank_node = import_from("queryd.values", "BlankNode")) != NULL &&
+           (qpy_hooks.literal = import_from("queryd.values", "Literal")) != NULL;
 }
 
 static gboolean

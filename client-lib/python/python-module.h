@@ -40,6 +40,13 @@ PyObject *qpy_raise(GError *error);
 /* Sets an exception of one of PEP 249's classes for a mistake of the caller. Returns NULL. */
 PyObject *qpy_raise_code(int code, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
+/*
+ * The UTF-8 of @string, which has to be a str. @subject, @name: for the message, one after the other. @n_bytes: (nullable):
+ * without it a NUL is an error, too, since no length goes with the text. Returns: (transfer none) (nullable): NULL with an
+ * exception
+ */
+const char *qpy_get_utf8(PyObject *string, const char *subject, const char *name, Py_ssize_t *n_bytes);
+
 /* The row that @cursor is on. Returns: (nullable) a new tuple */
 PyObject *qpy_row_new(QueryCursor *cursor, guint n_columns);
 
@@ -54,7 +61,7 @@ PyObject *qpy_result_new(QpyConnection *connection, QueryCursor *cursor);
 PyObject *qpy_statement_new(QpyConnection *connection, QueryStatement *statement);
 /* @transaction: (transfer full) */
 PyObject *qpy_transaction_new(QpyConnection *connection, QueryTransaction *transaction);
-/* (transfer none) (nullable): NULL with an exception when it is no transaction, or it is over */
+/* (transfer full) (nullable): NULL with an exception when it is no transaction, or it is over */
 QueryTransaction *qpy_transaction_get(PyObject *object);
 
 /* Each adds its types to @module. Returns: FALSE with an exception */

@@ -38,7 +38,7 @@ dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* @transaction: (nullable) */
+/* @transaction: (transfer full) (nullable) */
 static PyObject *
 run(QpyStatement *self, QueryTransaction *transaction)
 {
@@ -51,12 +51,13 @@ run(QpyStatement *self, QueryTransaction *transaction)
         cursor = query_transaction_execute(transaction, self->statement, cancellable, &error);
     else
         cursor = query_statement_execute(self->statement, cancellable, &error);
+    g_clear_object(&transaction);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return cursor != NULL ? qpy_result_new(self->connection, cursor) : qpy_raise(error);
 }
 
-/* @object: a transaction or None. Returns: FALSE with an exception */
+/* @object: a transaction or None; @ret_transaction: (transfer full) (nullable). Returns: FALSE with an exception */
 static gboolean
 get_transaction(PyObject *object, QueryTransaction **ret_transaction)
 {
@@ -71,9 +72,9 @@ execute(PyObject *object, PyObject *arguments)
     PyObject *values, *within;
     QueryTransaction *transaction;
 
-    if (!PyArg_ParseTuple(arguments, "OO:execute", &values, &within) || !get_transaction(within, &transaction))
+    if (!PyArg_ParseTuple(arguments, "OO:execute", &values, &within) || !qpy_bind_all(self->statement, values))
         return NULL;
-    return qpy_bind_all(self->statement, values) ? run(self, transaction) : NULL;
+    return get_transaction(within, &transaction) ? run(self, transaction) : NULL; /* a value's own method may have ended it */
 }
 
 static PyObject *

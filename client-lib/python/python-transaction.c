@@ -59,22 +59,27 @@ qpy_transaction_get(PyObject *object)
         return NULL;
     }
     if (((QpyTransaction *) object)->transaction == NULL)
-        (void) qpy_raise_code(QUERY_ERROR_CLOSED, "the transaction is over");
-    return ((QpyTransaction *) object)->transaction;
+        return (QueryTransaction *) qpy_raise_code(QUERY_ERROR_CLOSED, "the transaction is over");
+    return g_object_ref(((QpyTransaction *) object)->transaction); /* the caller waits without the GIL */
 }
 
 static PyObject *
 prepare(PyObject *object, PyObject *arguments)
 {
     QpyTransaction *self = (QpyTransaction *) object;
-    QueryTransaction *transaction = qpy_transaction_get(object);
+    QueryTransaction *transaction;
     GError *error = NULL;
     GCancellable *cancellable;
     QueryStatement *statement;
+    PyObject *string;
     const char *text;
     int language, writes;
 
-    if (transaction == NULL || !PyArg_ParseTuple(arguments, "isp:prepare", &language, &text, &writes))
+    if (!PyArg_ParseTuple(arguments, "iOp:prepare", &language, &string, &writes))
+        return NULL;
+    text = qpy_get_utf8(string, "the text of a statement", "", NULL);
+    transaction = text != NULL ? qpy_transaction_get(object) : NULL;
+    if (transaction == NULL)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self->connection);
     Py_BEGIN_ALLOW_THREADS;
@@ -82,6 +87,7 @@ prepare(PyObject *object, PyObject *arguments)
         statement = query_transaction_prepare_update(transaction, (QueryLanguage) language, text, cancellable, &error);
     else
         statement = query_transaction_prepare(transaction, (QueryLanguage) language, text, cancellable, &error);
+    g_object_unref(transaction);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return statement != NULL ? qpy_statement_new(self->connection, statement) : qpy_raise(error);
@@ -99,6 +105,7 @@ end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GE
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     ok = how(transaction, cancellable, &error);
+    g_object_unref(transaction);
     Py_END_ALLOW_THREADS;
     drop(self);
     if (!ok)

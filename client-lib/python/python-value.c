@@ -119,18 +119,10 @@ bind_integer(QueryStatement *statement, const char *name, PyObject *value)
     return check(query_statement_bind_int64(statement, name, number, &error), error);
 }
 
-/* (nullable): NULL with an exception for a string that cannot be UTF-8 */
 static const char *
-get_utf8(const char *name, PyObject *string, Py_ssize_t *n_bytes)
+get_value_utf8(const char *name, PyObject *string, Py_ssize_t *n_bytes)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(string, n_bytes);
-
-    if (text == NULL && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
-        PyErr_Clear();
-        (void) qpy_raise_code(QUERY_ERROR_TOO_BIG, "the value of parameter %s has a lone surrogate, which UTF-8 cannot express",
-                              name);
-    }
-    return text;
+    return qpy_get_utf8(string, "the value of parameter ", name, n_bytes);
 }
 
 static gboolean
@@ -138,7 +130,7 @@ bind_string(QueryStatement *statement, const char *name, PyObject *value)
 {
     GError *error = NULL;
     Py_ssize_t n_bytes;
-    const char *text = get_utf8(name, value, &n_bytes);
+    const char *text = get_value_utf8(name, value, &n_bytes);
 
     return text != NULL && check(query_statement_bind_string(statement, name, text, n_bytes, &error), error);
 }
@@ -147,19 +139,32 @@ static gboolean
 bind_iri(QueryStatement *statement, const char *name, PyObject *value)
 {
     GError *error = NULL;
-    Py_ssize_t n_bytes;
-    const char *text = get_utf8(name, value, &n_bytes);
+    const char *text = get_value_utf8(name, value, NULL);
 
     return text != NULL && check(query_statement_bind_iri(statement, name, text, &error), error);
+}
+
+/* @string: a str or None. Returns: FALSE with an exception */
+static gboolean
+get_optional(const char *name, PyObject *string, const char **ret_text)
+{
+    *ret_text = string != Py_None ? get_value_utf8(name, string, NULL) : NULL;
+    return string == Py_None || *ret_text != NULL;
 }
 
 static gboolean
 bind_literal(QueryStatement *statement, const char *name, PyObject *value)
 {
+    PyObject *parts[3];
     const char *lexical, *datatype, *language;
     GError *error = NULL;
 
-    if (!PyArg_ParseTuple(value, "szz:Literal", &lexical, &datatype, &language))
+    if (!PyArg_ParseTuple(value, "UOO:Literal", &parts[0], &parts[1], &parts[2]))
+        return FALSE;
+    if (parts[1] == Py_None && parts[2] == Py_None) /* as a str, which may have NULs */
+        return bind_string(statement, name, parts[0]);
+    lexical = get_value_utf8(name, parts[0], NULL);
+    if (lexical == NULL || !get_optional(name, parts[1], &datatype) || !get_optional(name, parts[2], &language))
         return FALSE;
     if (datatype != NULL && language != NULL) {
         (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the literal of parameter %s has both a datatype and a language", name);
@@ -239,12 +244,29 @@ get_named(PyObject *mapping, const char *name)
     return value;
 }
 
+/* By its keys(), as a mapping need have no length. Returns: -1 with an exception */
+static Py_ssize_t
+count_keys(PyObject *mapping)
+{
+    PyObject *keys;
+    Py_ssize_t n;
+
+    if (PyDict_CheckExact(mapping))
+        return PyDict_Size(mapping);
+    keys = PyMapping_Keys(mapping);
+    n = keys != NULL ? PyList_GET_SIZE(keys) : -1;
+    Py_XDECREF(keys);
+    return n;
+}
+
 static gboolean
 bind_mapping(QueryStatement *statement, PyObject *mapping)
 {
     guint n = query_statement_get_n_parameters(statement);
-    Py_ssize_t n_values = PyMapping_Size(mapping);
+    Py_ssize_t n_values = count_keys(mapping);
 
+    if (n_values < 0)
+        return FALSE;
     if (n_values > (Py_ssize_t) n) {
         (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the statement has %u parameters, %zd values were given", n, n_values);
         return FALSE;

@@ -31,6 +31,77 @@ async def rows():
             raise AssertionError("the table is there after the rollback")
 
 
+async def raises(kind, call):
+    try:
+        await call
+    except kind:
+        return
+    raise AssertionError(f"no {kind.__name__}")
+
+
+async def rows_ahead():
+    """Rows that a loop has read ahead are the cursor's: the calls that fetch give them first, a new statement drops them."""
+    async with await queryd.aio.connect() as connection:
+        query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 600) SELECT i FROM n"
+        cursor = await connection.execute(query)
+        async for row in cursor:
+            if row == (3,):
+                break
+        assert await cursor.fetchone() == (4,)
+        assert await cursor.fetchmany(0) == []
+        assert await cursor.fetchmany(3) == [(5,), (6,), (7,)]
+        assert await anext(aiter(cursor)) == (8,)
+        assert await cursor.fetchmany(300) == [(i,) for i in range(9, 309)]
+        assert [row async for row in cursor][:2] == [(309,), (310,)]
+        assert (await cursor.fetchone(), await cursor.fetchall(), [row async for row in cursor]) == (None, [], [])
+        await cursor.execute(query)
+        assert [(row[0], (await cursor.fetchone())[0]) async for row in cursor] == [(i, i + 1) for i in range(1, 600, 2)]
+        await cursor.execute(query)
+        async for row in cursor:
+            break
+        assert await cursor.fetchall() == [(i,) for i in range(2, 601)]
+        await cursor.execute(query)
+        found = []
+        async for row in cursor:
+            found.append(row[0])
+            if row == (2,):
+                await cursor.execute("SELECT 'new'")
+        assert found == [1, 2, "new"]
+        await cursor.execute("CREATE TABLE r(a)")
+        await cursor.execute("INSERT INTO r VALUES(1), (2), (3) RETURNING a")
+        async for row in cursor:
+            break
+        assert await cursor.fetchall() == [(2,), (3,)]
+        await cursor.execute(query)
+        async for row in cursor:
+            await cursor.close()
+            break
+        await raises(queryd.ProgrammingError, cursor.fetchone())
+        await connection.rollback()
+        cursor = await connection.execute(query)
+        rows = aiter(cursor)
+        await anext(rows)
+    await raises(queryd.ProgrammingError, anext(rows))
+
+
+async def rows_that_are_none():
+    """They end no loop; one that cannot be made is the only one lost."""
+    def make(cursor, row):
+        if row == (2,):
+            raise ZeroDivisionError
+        return row[0]
+
+    async with await queryd.aio.connect(row_factory=make) as connection:
+        cursor = await connection.execute("SELECT value FROM json_each('[null, 1, 2, null, 3]')")
+        found = []
+        try:
+            async for row in cursor:
+                found.append(row)
+        except ZeroDivisionError:
+            pass
+        assert (found, [row async for row in cursor]) == ([None, 1], [None, 3])
+
+
 async def side_by_side():
     """The loop goes on while statements run; tasks share a connection."""
     connections = [await queryd.aio.connect() for _ in range(4)]
@@ -39,6 +110,18 @@ async def side_by_side():
     assert [(await cursor.fetchone())[0] for cursor in found] == list(range(40))
     for connection in connections:
         await connection.close()
+
+
+async def in_turn():
+    """What one task executes does not keep another from ending the transaction after it."""
+    async with await queryd.aio.connect() as connection:
+        await connection.execute("CREATE TABLE turns(a)")
+        insert = "INSERT INTO turns VALUES(?)"
+        rows = [[i] for i in range(9000)]
+        await asyncio.gather(connection.executemany(insert, rows), connection.commit(), connection.execute(insert, [1]),
+                             connection.commit(), connection.executemany(insert, rows), connection.rollback())
+        assert (await (await connection.execute("SELECT count(*) FROM turns")).fetchone()) == (9001,)
+        await connection.execute("DROP TABLE turns")
 
 
 async def cancelled():
@@ -179,7 +262,10 @@ async def left_behind():
 
 
 asyncio.run(rows())
+asyncio.run(rows_ahead())
+asyncio.run(rows_that_are_none())
 asyncio.run(side_by_side())
+asyncio.run(in_turn())
 asyncio.run(cancelled())
 asyncio.run(cancelled_update())
 asyncio.run(cancelled_again())

@@ -187,11 +187,14 @@ class Cursor:
             await self.connection._run(self._cursor.close)
 
     async def __aiter__(self):
-        rows = await self.fetchmany(ROWS_AT_ONCE)
-        while rows:
-            for row in rows:
-                yield row
-            rows = await self.fetchmany(ROWS_AT_ONCE)
+        cursor, connection = self._cursor, self.connection
+        while True:
+            rows = cursor._rows
+            row = next(rows, None) if rows is not None and not connection._is_closed else None
+            if row is not None:
+                yield cursor._make(row)
+            elif not await connection._run(cursor._read_ahead, ROWS_AT_ONCE):
+                return
 
     async def __aenter__(self):
         return self

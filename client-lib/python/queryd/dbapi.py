@@ -7,7 +7,10 @@ While a transaction is open no other client can write, so that the daemon ends o
 transaction_idle_ms and transaction_ms.
 """
 import collections
+import functools
+import itertools
 import re
+import sys
 import weakref
 
 from . import _client
@@ -41,17 +44,30 @@ def _get_control(text):
     return _CONTROL.get(" ".join(_COMMENTS.sub(" ", text).strip("; \t\r\n\f").split()).upper())
 
 
+@functools.lru_cache(maxsize=STATEMENTS_KEPT)
+def _row_type(kind, names):
+    return type("Row", (kind,), {"__slots__": (), "_names": names, "_kind": kind})
+
+
+def _restore_row(kind, names, values):
+    """For pickle, which finds no class of _row_type()."""
+    return _row_type(kind, names)(values)
+
+
 class Row(tuple):
     """A row whose values have names: row["name"], row.keys(). Use it as row_factory."""
 
     __slots__ = ()
     _names = ()
+    _kind = None
 
     @classmethod
     def of(cls, cursor):
         """A subclass for the columns of @cursor."""
-        names = tuple(column[0] for column in cursor.description)
-        return type("Row", (cls,), {"__slots__": (), "_names": names})
+        return _row_type(cls, tuple(column[0] for column in cursor.description))
+
+    def __reduce__(self):
+        return _restore_row, (self._kind or type(self), self._names, tuple(self))
 
     def keys(self):
         """The names of the columns."""
@@ -91,6 +107,7 @@ class Connection:
         self._client = client
         self._transaction = None
         self._statements = collections.OrderedDict()
+        self._executing = set()  # cursors
         self._autocommit = autocommit
         self.row_factory = row_factory
 
@@ -101,6 +118,7 @@ class Connection:
 
     @autocommit.setter
     def autocommit(self, value):
+        self._check_idle()
         if value:
             self.commit()
         self._autocommit = bool(value)
@@ -113,6 +131,12 @@ class Connection:
     def _check_open(self):
         if self._client is None:
             raise ProgrammingError("the connection is closed")
+
+    def _check_idle(self):
+        """All or none of a statement's rows: what gives its values, and a signal's handler meanwhile, ends no transaction."""
+        if self._executing:
+            raise ProgrammingError("a statement is being executed: until its end no transaction begins or ends, "
+                                   "and the connection stays open")
 
     def _prepare(self, language, text):
         """A statement of no other open cursor, since it has one result at a time."""
@@ -143,6 +167,10 @@ class Connection:
     def begin(self):
         """Begins a transaction, also in autocommit mode, which it then suspends."""
         self._check_open()
+        self._check_idle()
+        self._begin()
+
+    def _begin(self):
         if self._transaction is not None:
             raise ProgrammingError("a transaction is open already")
         self._transaction = self._client.begin()
@@ -150,6 +178,10 @@ class Connection:
     def commit(self):
         """Makes what was written durable and visible. Nothing happens without an open transaction."""
         self._check_open()
+        self._check_idle()
+        self._commit()
+
+    def _commit(self):
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
             transaction.commit()
@@ -157,6 +189,10 @@ class Connection:
     def rollback(self):
         """Undoes what was written. Nothing happens without an open transaction."""
         self._check_open()
+        self._check_idle()
+        self._rollback()
+
+    def _rollback(self):
         transaction, self._transaction = self._transaction, None
         self._statements.clear()  # they may have been prepared for tables that are no more
         if transaction is None:
@@ -171,9 +207,10 @@ class Connection:
         """Closes the connection; an open transaction is rolled back. Later calls fail."""
         if self._client is None:
             return
+        self._check_idle()
         try:
             if self._transaction is not None:
-                self.rollback()
+                self._rollback()
         finally:
             self._statements.clear()
             self._client.close()
@@ -227,7 +264,7 @@ class Cursor:
         self.lastrowid = None
         self._statement = None  # while its result is open
         self._result = None
-        self._rows = None  # of RETURNING
+        self._rows = None  # read already: of RETURNING, or ahead
         self._make_row = None
         self._closed = False
 
@@ -235,6 +272,20 @@ class Cursor:
         if self._closed:
             raise ProgrammingError("the cursor is closed")
         self.connection._check_open()
+
+    def _check_idle(self):
+        if self in self.connection._executing:
+            raise ProgrammingError("recursive use of a cursor: it is executing a statement")
+
+    def _run_alone(self, call, *arguments):
+        """What @call asks for values can use other cursors, but neither this one nor the transaction."""
+        self._check_open()
+        self._check_idle()
+        try:
+            self.connection._executing.add(self)
+            return call(*arguments)
+        finally:
+            self.connection._executing.discard(self)
 
     def _reset(self):
         if self._result is not None:
@@ -264,13 +315,12 @@ class Cursor:
 
     def _start(self, text, language):
         """Ends the last statement. Returns the new one, in a transaction if there has to be one."""
-        self._check_open()
         self._reset()
         if language not in LANGUAGES:
             raise InterfaceError(f"the language is 'sql' or 'sparql', not {language!r}")
         statement = self.connection._prepare(LANGUAGES[language], text)
         if statement.writes and not self.connection._autocommit and self.connection._transaction is None:
-            self.connection.begin()
+            self.connection._begin()
         statement.take(self)
         self._statement = statement
         return statement
@@ -278,19 +328,27 @@ class Cursor:
     def execute(self, text, parameters=None, *, language="sql"):
         """Executes one statement. @parameters: a sequence for "?", a mapping for ":name". Returns the cursor."""
         control = _get_control(text) if language == "sql" else None
-        if control is not None:
+        if control is None:
+            self._run_alone(self._execute, text, parameters, language)
+        else:
             self._check_open()
+            self._check_idle()
             self._reset()
             getattr(self.connection, control)()
-            return self
+        return self
+
+    def _execute(self, text, parameters, language):
         statement = self._start(text, language)
         values = to_terms(parameters) if language == "sparql" else parameters
         self._take(statement.prepared.execute(values, self.connection._transaction))
-        return self
 
     def executemany(self, text, rows, *, language="sql"):
         """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
         iterator = iter(rows) if language == "sql" else map(to_terms, rows)
+        self._run_alone(self._execute_rows, text, iterator, language)
+        return self
+
+    def _execute_rows(self, text, iterator, language):
         statement = self._start(text, language)
         if not statement.writes:
             raise ProgrammingError("executemany() takes a statement that writes")
@@ -300,7 +358,6 @@ class Cursor:
         self.connection._keep(key, statement)
         self._reset()
         self.rowcount = changed
-        return self
 
     def _send_rows(self, statement, iterator):
         if statement.prepared.n_parameters == 0:
@@ -314,13 +371,13 @@ class Cursor:
         """More than one message: in autocommit mode they need a transaction."""
         if self.connection._transaction is not None:
             return send()
-        self.connection.begin()
+        self.connection._begin()
         try:
             changed = send()
         except BaseException:
-            self.connection.rollback()
+            self.connection._rollback()
             raise
-        self.connection.commit()
+        self.connection._commit()
         return changed
 
     def _run(self, statement, how, *values):
@@ -340,13 +397,33 @@ class Cursor:
         if self._result is None and self._rows is None:
             raise InterfaceError("there is no result: the last statement has given none, or none was executed")
 
-    def fetchone(self):
-        """The next row, None at the end."""
+    def _next_row(self):
+        """A tuple, None at the end."""
         self._rows_left()
-        row = next(self._rows, None) if self._rows is not None else self._result.fetch_one()
+        row = next(self._rows, None) if self._rows is not None else None
+        if row is None and self._result is not None:
+            row = self._result.fetch_one()
         if row is None:
             self._statement = None
-        return self._make_row(row) if row is not None and self._make_row is not None else row
+        return row
+
+    def _read_ahead(self, size):
+        """For the next calls that fetch, when no row is ahead. Returns whether there is one then."""
+        self._rows_left()
+        if self._result is None:
+            return False
+        rows = self._fetch_result(size)
+        self._rows = iter(rows)
+        return bool(rows)
+
+    def _make(self, row):
+        """What row_factory makes of a tuple, None included."""
+        return row if self._make_row is None else self._make_row(row)
+
+    def fetchone(self):
+        """The next row, None at the end."""
+        row = self._next_row()
+        return row if row is None else self._make(row)
 
     def fetchmany(self, size=None):
         """At most @size rows, arraysize if it is None; none at the end."""
@@ -354,7 +431,7 @@ class Cursor:
         size = self.arraysize if size is None else size
         if size < 0:
             raise ProgrammingError("fetchmany() takes no negative number of rows")
-        return self._fetch(size)
+        return self._fetch(min(size, sys.maxsize))
 
     def fetchall(self):
         """All rows that are left."""
@@ -362,22 +439,27 @@ class Cursor:
         return self._fetch(-1)
 
     def _fetch(self, size):
-        if self._rows is not None:
-            rows = [row for _, row in zip(range(size), self._rows)] if size >= 0 else list(self._rows)
+        ahead = list(itertools.islice(self._rows, None if size < 0 else size)) if self._rows is not None else []
+        if self._result is None or len(ahead) == size:
+            rows = ahead
         else:
-            rows = self._result.fetch(size)
-            if size < 0 or len(rows) < size:
-                self._statement = None
+            rows = ahead + self._fetch_result(size if size < 0 else size - len(ahead))
         return rows if self._make_row is None else [self._make_row(row) for row in rows]
+
+    def _fetch_result(self, size):
+        rows = self._result.fetch(size)
+        if size < 0 or len(rows) < size:
+            self._statement = None
+        return rows
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        row = self.fetchone()
+        row = self._next_row()
         if row is None:
             raise StopIteration
-        return row
+        return self._make(row)
 
     def setinputsizes(self, sizes):
         """Does nothing: values have no declared sizes."""
@@ -387,6 +469,7 @@ class Cursor:
 
     def close(self):
         """Ends the statement if it still runs. Later calls fail."""
+        self._check_idle()
         if not self._closed and self._result is not None:
             self._result.close()
         self._statement = self._result = self._rows = None
@@ -407,6 +490,7 @@ def connect(store=None, *, path=None, autocommit=False, timeout=None, relaxed=Fa
     None for the daemon's default, 0 for none. @relaxed: an update outside of a transaction is answered before it is durable.
     @row_factory: Row, or a function of a cursor and a tuple.
     """
+    milliseconds = _milliseconds(timeout)
     if path is None:
         client = _client.Connection(store)
     elif store is not None:
@@ -415,14 +499,14 @@ def connect(store=None, *, path=None, autocommit=False, timeout=None, relaxed=Fa
         client = _client.Connection(None, direct=True)
     else:
         client = _client.Connection(None, path, True)
-    client.set_options(_milliseconds(timeout), relaxed)
+    client.set_options(milliseconds, relaxed)
     return Connection(client, autocommit, row_factory)
 
 
 def _milliseconds(timeout):
     if timeout is None:
         return 0
-    if timeout < 0 or timeout * 1000 >= TIMEOUT_NONE:
+    if not 0 <= timeout * 1000 <= TIMEOUT_NONE - 1:  # nor NaN
         raise InterfaceError(f"the timeout is from 0 to {TIMEOUT_NONE // 1000} seconds, not {timeout}")
     return max(1, round(timeout * 1000)) if timeout > 0 else TIMEOUT_NONE
 
