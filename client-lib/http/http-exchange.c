@@ -70,6 +70,8 @@ qhttp_exchange_unref(QhttpExchange *self)
     if (--self->n_refs > 0)
         return;
 
+    if (self->updates != NULL)
+        g_queue_unlink(self->updates, &self->update_link);
     (void) qhttp_form_free(self->form);
     soup_message_headers_unref(self->request_headers);
     if (self->response_lines != NULL)

@@ -72,7 +72,9 @@ struct QhttpExchange {
     int body_fd; /* -1: the body is in memory */
     guint64 n_body_bytes;
     gint64 start_usec;
-    bool is_update;  /* it may have been executed although it fails */
+    GQueue
+        *updates; /* (nullable) (not owned): it is an update, which may have been executed although it fails, and stands in here */
+    GList update_link;
     bool is_refused; /* has its response before its body was read */
     bool is_streamed;
     bool is_paused;

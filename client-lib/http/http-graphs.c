@@ -68,9 +68,8 @@ find_graph(QhttpExchange *exchange, char **ret_graph)
 static bool
 check_writing(QhttpExchange *exchange)
 {
-    exchange->is_update = true;
     if (qhttp_service_get_options(exchange->service)->may_write)
-        return true;
+        return qhttp_service_begin_update(exchange);
 
     qhttp_exchange_fail(exchange, 403, "this server is read-only: it changes graphs with the option --read-write");
     return false;

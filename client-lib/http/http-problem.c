@@ -111,7 +111,11 @@ qhttp_exchange_fail_with(QhttpExchange *self, const GError *error)
             problem.name = statuses[i].name;
         }
     }
-    if (self->is_update && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED))
+    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) { /* by the server: a client that has gone needs no answer */
+        problem.status = 503;
+        problem.name = "cancelled";
+    }
+    if (self->updates != NULL && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_DISCONNECTED))
         problem.status = 502; /* it may have been executed: the client is not to send it again by itself */
     if (!query_error_get_place(error, &problem.line, &problem.column))
         problem.line = problem.column = 0;

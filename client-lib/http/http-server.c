@@ -387,4 +387,5 @@ void
 qhttp_server_run(QhttpServer *self)
 {
     g_main_loop_run(self->loop);
+    qhttp_service_stop(self->service);
 }

@@ -4,12 +4,17 @@
  */
 #include "client-lib/http/http-service.h"
 
+/* For what is under way at the end. The library gives a daemon up that does not answer a cancelled update for 5 s. */
+#define STOP_MSEC 8000
+
 struct QhttpService {
     QhttpServiceOptions options;
     QhttpAccess *access;
     QueryConnection *connection; /* (nullable): before the first request */
     guint64 generation;
     GQueue imports; /* of Import: the first is under way */
+    GQueue updates; /* of QhttpExchange, by their links */
+    bool is_stopping;
     guint n_watches;
     char *url;    /* (nullable) */
     gpointer bin; /* (owned) (nullable) */
@@ -90,12 +95,49 @@ qhttp_service_connect(QhttpExchange *exchange)
     return connection;
 }
 
+bool
+qhttp_service_begin_update(QhttpExchange *exchange)
+{
+    QhttpService *self = exchange->service;
+
+    if (self->is_stopping) {
+        qhttp_exchange_fail(exchange, 503, "the server is stopping: nothing was changed");
+        return false;
+    }
+    exchange->updates = &self->updates;
+    exchange->update_link.data = exchange;
+    g_queue_push_tail_link(&self->updates, &exchange->update_link);
+    return true;
+}
+
+static gboolean
+on_stop_is_late(gpointer user_data)
+{
+    *(bool *) user_data = true;
+    return G_SOURCE_CONTINUE;
+}
+
+void
+qhttp_service_stop(QhttpService *self)
+{
+    bool is_late = false;
+    guint timer = g_timeout_add(STOP_MSEC, on_stop_is_late, &is_late);
+
+    self->is_stopping = true;
+    for (GList *link = self->updates.head, *next; link != NULL; link = next) {
+        next = link->next;
+        g_cancellable_cancel(((QhttpExchange *) link->data)->cancellable);
+    }
+    while (self->updates.length > 0 && !is_late)
+        (void) g_main_context_iteration(NULL, TRUE);
+    (void) g_source_remove(timer);
+}
+
 QueryConnection *
 qhttp_service_connect_for_update(QhttpExchange *exchange)
 {
-    exchange->is_update = true;
     if (exchange->service->options.may_write)
-        return qhttp_service_connect(exchange);
+        return qhttp_service_begin_update(exchange) ? qhttp_service_connect(exchange) : NULL;
     qhttp_exchange_fail(exchange, 403, "this server is read-only: it takes updates with the option --read-write");
     return NULL;
 }

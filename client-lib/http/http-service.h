@@ -39,6 +39,11 @@ QueryConnection *qhttp_service_connect(QhttpExchange *exchange);
 /* The same for an update, which a server without --read-write refuses. */
 QueryConnection *qhttp_service_connect_for_update(QhttpExchange *exchange);
 
+/* @exchange becomes an update, which qhttp_service_stop() ends. false: it is answered, since the server is stopping. */
+bool qhttp_service_begin_update(QhttpExchange *exchange);
+/* Cancels the updates, and waits until they are answered: each says whether it was executed. No others begin. */
+void qhttp_service_stop(QhttpService *self);
+
 /* The latest generation of the store that was seen; 0: none. A result that is read from now on is not older. */
 guint64 qhttp_service_get_generation(const QhttpService *self);
 void qhttp_service_note_generation(QhttpService *self, guint64 generation);

@@ -124,6 +124,30 @@ def test_client_that_goes_away_cancels_its_update(http, bus, waits):
     server.finish()
 
 
+def test_updates_at_the_end_of_the_server(bus):
+    """They wait for the writer, which a transaction has: each hears that it was not executed, and it was not."""
+    def post(number):
+        answers[number] = server.request("POST", "/sparql", f"INSERT DATA {{ <urn:{number}> <urn:p> 1 }}", kept=False,
+                                         Content_Type=UPDATE_TYPE)
+
+    bus.update("CREATE TABLE held(a)")
+    server, answers = HttpServer(bus, "--read-write"), {}
+    with bus.prepare("INSERT INTO held VALUES(1)", access="write") as channel:
+        channel.send("B")
+        list(channel.answer())
+        clients = [threading.Thread(target=post, args=(number,)) for number in range(5)]
+        for client in clients:
+            client.start()
+        harness.wait_until(lambda: bus.stats()["updates_queued"] == len(clients), "the updates")
+        server.finish()
+        for client in clients:
+            client.join()
+        channel.send("M")
+        list(channel.answer())
+    assert [(answer.status, answer.json["error"]) for answer in answers.values()] == [(503, "cancelled")] * len(clients)
+    assert bus.query("SELECT ?s { ?s <urn:p> 1 }", language="sparql") == []
+
+
 @pytest.mark.parametrize("path, content_type, body", [
     ("/sparql", UPDATE_TYPE, "INSERT { [] <urn:p> 1 } WHERE {}"),
     ("/sql", "application/json", '{"sql": "DELETE FROM held", "update": true}'),
