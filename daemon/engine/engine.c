@@ -32,6 +32,7 @@
 #include "daemon/sqlite/builtin/forced-return.h"
 #include "daemon/sqlite/interrupter.h"
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/vfs/index-file.h"
 #include "daemon/sqlite/vfs/index-locks.h"
 #include "daemon/sqlite/vfs/open-files.h"
 #include "daemon/store/database.h"
@@ -344,7 +345,7 @@ on_sweep(void *user_data)
     if (qd_writer_sweep(self->context.writer))
         qd_workers_request_sweep(self->context.workers);
     qd_writer_look(self->context.writer);
-    state = qd_pool_trim(self->context.pool);
+    state = qd_pool_trim(self->context.pool, qd_index_file_is_in_memory());
     at_rest = state == QD_POOL_AT_REST && qd_writer_rest(self->context.writer);
     if (at_rest)
         qd_pool_rest(self->context.pool);
@@ -405,10 +406,8 @@ on_lock_kept(void *data)
 static void
 on_reopen(void *user_data)
 {
-    QdEngine *self = user_data;
-
-    if (self->state == QD_ENGINE_BROKEN)
-        start_opening(self);
+    if (((QdEngine *) user_data)->state == QD_ENGINE_BROKEN)
+        start_opening(user_data);
 }
 
 QdEngine *

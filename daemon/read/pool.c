@@ -291,9 +291,9 @@ steal_stale(QdPool *self, uint64_t now)
 
 /* Under the mutex. */
 static QdPoolState
-pool_judge(QdPool *self, uint64_t now)
+pool_judge(QdPool *self, gboolean wants_rest, uint64_t now)
 {
-    if (__atomic_load_n(&self->n_opened, __ATOMIC_RELAXED) <= KEEP_ALWAYS)
+    if (!wants_rest && __atomic_load_n(&self->n_opened, __ATOMIC_RELAXED) <= KEEP_ALWAYS)
         return QD_POOL_QUIET;
     if (self->n_leased > 0 || now < self->last_lease_usec + IDLE_USEC)
         return QD_POOL_BUSY;
@@ -301,7 +301,7 @@ pool_judge(QdPool *self, uint64_t now)
 }
 
 QdPoolState
-qd_pool_trim(QdPool *self)
+qd_pool_trim(QdPool *self, gboolean wants_rest)
 {
     uint64_t now = (uint64_t) g_get_monotonic_time();
     QdReader *reader;
@@ -310,7 +310,7 @@ qd_pool_trim(QdPool *self)
     do {
         pthread_mutex_lock(&self->mutex);
         reader = steal_stale(self, now);
-        state = pool_judge(self, now);
+        state = pool_judge(self, wants_rest, now);
         pthread_mutex_unlock(&self->mutex);
         if (reader != NULL)
             reader_free(reader);

@@ -57,8 +57,9 @@ typedef enum QdPoolState {
     QD_POOL_AT_REST, /* nothing has been leased for a while: qd_pool_rest() would give descriptors back */
 } QdPoolState;
 
-/* Closes connections that have been idle for a while, all but one. */
-QdPoolState qd_pool_trim(QdPool *self);
+/* Closes connections that have been idle for a while, all but one. @wants_rest: a rest is worth it for a single connection, too.
+ * So it is while the log's index is in memory: the next one may have room on the disk. */
+QdPoolState qd_pool_trim(QdPool *self, gboolean wants_rest);
 /* Closes all idle connections. SQLite keeps the descriptors of closed connections while any other one of the process holds a
  * lock on the file. They all go only when the last one goes, the writer's too. */
 void qd_pool_rest(QdPool *self);

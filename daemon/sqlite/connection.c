@@ -278,6 +278,14 @@ qd_connection_note_content(QdConnection *self)
         qd_database_file_note_content(file);
 }
 
+void
+qd_connection_keep_log(QdConnection *self)
+{
+    int persist = 1;
+
+    (void) sqlite3_file_control(self->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+}
+
 QD_HOT sqlite3 *
 qd_connection_get_db(QdConnection *self)
 {

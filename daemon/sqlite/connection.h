@@ -88,6 +88,9 @@ QdConnection *qd_connection_open(const QdConnectionInfo *info, QdConnectionRole 
 
 /* As QdConnectionInfo.has_content, from here on. */
 void qd_connection_note_content(QdConnection *self);
+/* The log's files stay when this connection is the last one that closes. On a full disk they could not be made again, and then
+ * reading would fail. The log is cut if it is in the database. */
+void qd_connection_keep_log(QdConnection *self);
 
 /* If a log cannot be opened for writing, SQLite opens it for reading, and the first write says READ_ONLY, for any reason. If
  * @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */

@@ -49,6 +49,8 @@ struct QdDatabase {
     gboolean harmed;      /* the file is whole, its internal tables are not */
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
     guint64 start_counter;
+    gboolean is_counted;     /* the file has this start; else the first update writes it */
+    gboolean wants_ballast;  /* there is none, and there was no room for one */
     QdConnectionSetup setup; /* (nullable) */
     QdConnection *writer;
 };
@@ -177,16 +179,37 @@ take_lock(QdDatabase *self, GError **error)
 }
 
 static gboolean
-count_start(QdDatabase *self, GError **error)
+count_start(QdDatabase *self, QdConnection *writer, GError **error)
 {
     gint64 start = 0;
 
-    if (!qd_connection_execute(self->writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
-        !qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
+    if (!qd_connection_execute(writer, "UPDATE queryd_meta SET value=value+1 WHERE key='start_counter'", error) ||
+        !qd_connection_get_int64(writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, error))
         return FALSE;
 
     self->start_counter = (guint64) start & 0xffffff;
+    self->is_counted = TRUE;
     return TRUE;
+}
+
+/* On a full disk the start of a store that has counted others is counted by its first update. Until then nothing has changed since
+ * the last start, so that a generation twice is the same content. */
+static gboolean
+count_start_or_wait(QdDatabase *self, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gint64 start = 0;
+
+    if (count_start(self, self->writer, &failure))
+        return TRUE;
+    if (qd_error_get_code(failure) == QW_ERROR_DISK_FULL &&
+        qd_connection_get_int64(self->writer, "SELECT value FROM queryd_meta WHERE key='start_counter'", &start, NULL) &&
+        start > 0) {
+        self->start_counter = (guint64) (start + 1) & 0xffffff;
+        return TRUE;
+    }
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return FALSE;
 }
 
 /* Nothing is salvaged unasked where another program has changed a whole file: the user may want to undo that change. */
@@ -224,7 +247,7 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
         return FALSE;
 
     if (!check_version(self, self->writer, error) || !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) ||
-        !migrate(self, limits, error) || !count_start(self, error))
+        !migrate(self, limits, error) || !count_start_or_wait(self, error))
         return FALSE;
     qd_schema_copy_refresh(self->writer, QD_SCHEMA_COPY_MAX_BYTES);
     return TRUE;
@@ -239,14 +262,11 @@ release_ballast(QdDatabase *self)
 }
 
 static void
-keep_ballast(QdDatabase *self, const QdLimits *limits)
+make_ballast(const QdDatabase *self)
 {
     g_autofree char *path = g_build_filename(self->directory, BALLAST_NAME, NULL);
-    int fd;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-    if (!qd_database_check_free_space(self, limits, NULL))
-        return;
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return;
     if (posix_fallocate(fd, 0, BALLAST_BYTES) != 0)
@@ -254,14 +274,13 @@ keep_ballast(QdDatabase *self, const QdLimits *limits)
     (void) close(fd);
 }
 
-/* SQLite maps the -shm file; a page of it that the disk has no block for is a SIGBUS and no error. */
+/* With the floor's room and its own, it is tried once. */
 static void
-make_room_on_full_disk(QdDatabase *self)
+keep_ballast(QdDatabase *self, const QdLimits *limits)
 {
-    uint64_t free_bytes;
-
-    if (qd_disk_find_free_bytes(self->directory, &free_bytes, NULL) && free_bytes < BALLAST_BYTES)
-        (void) release_ballast(self);
+    self->wants_ballast = qd_database_get_spare_bytes(self, limits) < BALLAST_BYTES;
+    if (!self->wants_ballast)
+        make_ballast(self);
 }
 
 static gboolean
@@ -269,7 +288,6 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
 {
     g_autoptr(GError) first = NULL;
 
-    make_room_on_full_disk(self);
     if (open_writer(self, limits, &first)) {
         keep_ballast(self, limits);
         return TRUE;
@@ -277,8 +295,13 @@ open_with_ballast(QdDatabase *self, const QdLimits *limits, GError **error)
     qd_harm_correct_unknown_format(&first);
     /* closed first: its checkpoint would eat the room */
     self->writer = qd_connection_free(self->writer);
-    if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self))
-        return open_writer(self, limits, error);
+    if (qd_error_get_code(first) == QW_ERROR_DISK_FULL && release_ballast(self)) {
+        gboolean ok = open_writer(self, limits, error);
+
+        make_ballast(self); /* of what is left, also below the floor */
+        self->wants_ballast = TRUE;
+        return ok;
+    }
     g_propagate_error(error, g_steal_pointer(&first));
     return FALSE;
 }
@@ -507,6 +530,14 @@ const char *
 qd_database_get_read_only_hint(const QdDatabase *self)
 {
     return self->read_only_hint;
+}
+
+gboolean
+qd_database_prepare_update(QdDatabase *self, QdConnection *writer, const QdLimits *limits, GError **error)
+{
+    if (self->wants_ballast)
+        keep_ballast(self, limits);
+    return self->is_counted || count_start(self, writer, error);
 }
 
 guint64

@@ -77,6 +77,11 @@ QdConnectionInfo qd_database_get_info(const QdDatabase *self);
 gboolean qd_database_is_read_only(const QdDatabase *self);
 /* Ends an error's message in a read-only store: "", or what to do where systemd's sandbox is the likely reason. */
 const char *qd_database_get_read_only_hint(const QdDatabase *self);
+/*
+ * Before each update, outside of a transaction: what a full disk had no room for when the store was opened. Counts the start and
+ * makes the ballast, each once. Thread: the holder of the writer's role. Errors: DISK_FULL, and others of a write
+ */
+gboolean qd_database_prepare_update(QdDatabase *self, QdConnection *writer, const QdLimits *limits, GError **error);
 /* How often this store was opened for writing, this time included: the upper 24 bits of a generation. */
 guint64 qd_database_get_start_counter(const QdDatabase *self);
 /* Steals the read-write connection that opening needed; NULL in a read-only store, and the second time. (transfer full) */

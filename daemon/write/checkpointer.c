@@ -99,11 +99,9 @@ ensure_connection(QdCheckpointer *self)
 static void
 close_connection(QdCheckpointer *self)
 {
-    int persist = 1; /* as the writer's: writer.c */
-
     if (self->connection == NULL)
         return;
-    (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+    qd_connection_keep_log(self->connection);
     self->connection = qd_connection_free(self->connection);
 }
 

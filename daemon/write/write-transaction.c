@@ -145,7 +145,8 @@ qd_write_begin(QdWriter *self, GError **error)
     const QdConnectionInfo info = qd_database_get_info(self->config.database);
     g_autoptr(GError) failure = NULL;
 
-    if (!qd_write_check_files(self, QD_WRITE_LOOK_BEFORE, error))
+    if (!qd_write_check_files(self, QD_WRITE_LOOK_BEFORE, error) ||
+        !qd_database_prepare_update(self->config.database, self->connection, self->config.limits, error))
         return FALSE;
     (void) qd_row_watch_set(self->connection,
                             self->config.wants_keys != NULL && __atomic_load_n(self->config.wants_keys, __ATOMIC_RELAXED) != 0);

@@ -62,6 +62,8 @@ qd_writer_free(QdWriter *self)
     if (self->connection == NULL && self->config.pool != NULL)
         (void) qd_write_ensure_connection(self, NULL);
     self->checkpointer = qd_checkpointer_free(self->checkpointer);
+    if (self->connection != NULL && !qd_database_check_free_space(self->config.database, self->config.limits, NULL))
+        qd_connection_keep_log(self->connection);
     qd_connection_free(self->connection);
     pthread_cond_destroy(&self->cond);
     pthread_mutex_destroy(&self->mutex);
@@ -531,13 +533,10 @@ qd_writer_rest(QdWriter *self)
         return FALSE;
 
     if (self->connection != NULL) {
-        int persist = 1;
-
         qd_checkpointer_rest(self->checkpointer);
         qd_write_look_for_others(self);
         shrink_log(self);
-        /* the log's file stays: on a full disk it could not be made again, and then reading would fail */
-        (void) sqlite3_file_control(qd_connection_get_db(self->connection), "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+        qd_connection_keep_log(self->connection);
         qd_write_close_connection(self);
     }
     pass_role(self);

@@ -142,7 +142,7 @@ struct QdWriterLinger {
 };
 
 typedef struct QdWriterConfig {
-    const QdDatabase *database;
+    QdDatabase *database;
     const QdLimits *limits;
     QdPool *pool; /* opens the connection again after a rest */
     QdWorkers *workers;

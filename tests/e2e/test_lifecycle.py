@@ -258,13 +258,13 @@ def check_read_only(bus):
     assert bus.has_owner()
 
 
-def in_namespace(name, *arguments):
-    """Runs one of the cases below as root in a mount namespace of its own; skips aloud where that is not allowed."""
+def in_namespace(name, *arguments, file=__file__):
+    """Runs one of the cases of @file as root in a mount namespace of its own; skips aloud where that is not allowed."""
     probe = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
     if os.getuid() != 0 or probe.returncode != 0:
         pytest.skip("needs root and unshare -m for a file system of its own")
     run = subprocess.run(
-        ["unshare", "-m", "--propagation", "private", sys.executable, "-B", os.path.abspath(__file__), name, *arguments],
+        ["unshare", "-m", "--propagation", "private", sys.executable, "-B", os.path.abspath(file), name, *arguments],
         capture_output=True, text=True, check=False, timeout=110 * SLOWER)
     print(run.stdout[-8000:], run.stderr[-8000:])
     if run.returncode == 77:
@@ -567,16 +567,16 @@ def test_options_of_the_program():
     assert run.returncode != 0 and "nosuch" in run.stderr
 
 
-def main():
+def main(cases):
     """A case in its own mount namespace."""
     import harness
     world = harness.World()
     try:
-        globals()["case_" + sys.argv[1]](world, *sys.argv[2:])
+        cases["case_" + sys.argv[1]](world, *sys.argv[2:])
     finally:
         subprocess.run(["umount", "-l", world.store], capture_output=True, check=False)
         world.finish()
 
 
 if __name__ == "__main__":
-    main()
+    main(globals())

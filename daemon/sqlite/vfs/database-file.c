@@ -24,6 +24,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/sqlite/vfs/database-map.h"
+#include "daemon/sqlite/vfs/index-blocks.h"
 #include "daemon/sqlite/vfs/log-index.h"
 
 #define CACHE_LINE_BYTES 64
@@ -194,7 +195,7 @@ database_file_size(sqlite3_file *file, sqlite3_int64 *ret_size)
 static int
 database_shm_map(sqlite3_file *file, int i, int n_bytes, int extends, void volatile **ret_block)
 {
-    int r = below_methods->xShmMap(file, i, n_bytes, extends, ret_block);
+    int r = qd_index_blocks_map(below_methods, file, i, n_bytes, extends, ret_block);
 
     if (r == SQLITE_OK && i == 0)
         get_state(file)->index = (const void *) *ret_block;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/vfs/index-file.h"
 
 /* Of the file format: the locks of the index are the bytes 120 to 128, those of a database begin at 1 GiB. */
 #define INDEX_LOCKS_START 120
@@ -139,6 +140,7 @@ forget_and_close(int fd)
         if (indexes[i].fd == fd)
             indexes[i] = (Index){ .fd = -1 };
     pthread_mutex_unlock(&mutex);
+    qd_index_file_forget(fd);
     return close(fd);
 }
 

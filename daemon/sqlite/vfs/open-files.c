@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/sqlite/vfs/index-file.h"
 
 static int
 open_at_once(const char *path, int flags, int mode)
@@ -24,7 +25,7 @@ open_at_once(const char *path, int flags, int mode)
         errno = ENXIO;
         return -1;
     }
-    return fd;
+    return (flags & O_ACCMODE) == O_RDWR ? qd_index_file_adopt(fd, path) : fd;
 }
 
 gboolean
@@ -32,6 +33,8 @@ qd_open_files_init(GError **error)
 {
     sqlite3_vfs *vfs = sqlite3_vfs_find("unix");
 
+    if (!qd_index_file_init(error))
+        return FALSE;
     if (vfs != NULL && vfs->iVersion >= 3 && vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr) open_at_once) == SQLITE_OK)
         return TRUE;
 

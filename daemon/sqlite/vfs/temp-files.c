@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/sqlite/memory.h"
+#include "daemon/sqlite/vfs/index-blocks.h"
 
 #define FILE_ALIGNMENT 8
 #define VFS_NAME "queryd-temporary"
@@ -100,6 +101,8 @@ temp_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
 
     if (r == SQLITE_OK && name == NULL)
         qd_temp_file_watch(file, below->szOsFile);
+    if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && strcmp(below->zName, "unix") == 0)
+        qd_index_blocks_watch(file);
     return r;
 }
 
