@@ -72,7 +72,7 @@ def test_prepare_with_fetch_is_cancelled_and_left(bus):
         assert error.value.name == "Cancelled"
     bus.prepare(LONG_STEP, fetch=True).close()
     nothing_runs(bus)
-    assert bus.stats()["channels"] == 0
+    wait_until(lambda: bus.stats()["channels"] == 0, "the end of the channels", 5)
 
 
 @pytest.mark.parametrize("text, values, options, message", [
