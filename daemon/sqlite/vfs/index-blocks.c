@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * SQLite lets an index grow by one byte in each 4 KiB. Where blocks are smaller the others are holes. The kernel fills them when
- * the page is first written to, and on a full disk it cannot. So each page is made writable as soon as it is mapped. That is asked
- * once for each connection and 4,000 pages of the log.
+ * the page is first written to, and on a full disk it cannot. So each page is made writable as soon as it is mapped, once for each
+ * connection and 4,000 pages of the log. A connection that only reads writes to the first page alone, its marks. The others stay
+ * as they are: to make one writable may wait for the file system's journal, and other threads for this process's memory.
  */
 #include "daemon/sqlite/vfs/index-blocks.h"
 
@@ -14,6 +15,8 @@
 #ifndef MADV_POPULATE_WRITE /* glibc before 2.35 */
 #define MADV_POPULATE_WRITE 23
 #endif
+
+#define READER_BYTES 4096
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static const sqlite3_io_methods *below_methods; /* (nullable): of database files */
@@ -36,7 +39,11 @@ qd_index_blocks_map(const sqlite3_io_methods *methods, sqlite3_file *file, int i
     r = methods->xShmMap(file, i, n_bytes, extends, ret_block);
     if (r == SQLITE_IOERR_SHMSIZE && (errno == ENOSPC || errno == EDQUOT))
         return SQLITE_FULL;
-    if (r != SQLITE_OK || *ret_block == NULL || has_blocks((void *) *ret_block, n_bytes))
+    if (r != SQLITE_OK || *ret_block == NULL)
+        return r;
+    if (!extends)
+        n_bytes = i == 0 ? READER_BYTES : 0;
+    if (n_bytes == 0 || has_blocks((void *) *ret_block, n_bytes))
         return r;
     *ret_block = NULL;
     return SQLITE_FULL;
