@@ -216,7 +216,7 @@ static int
 database_shm_unmap(sqlite3_file *file, int deletes)
 {
     get_state(file)->index = NULL;
-    return below_methods->xShmUnmap(file, deletes);
+    return qd_index_blocks_unmap(below_methods, file, deletes);
 }
 
 static int

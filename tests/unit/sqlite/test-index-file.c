@@ -176,6 +176,12 @@ map_lost_page(sqlite3_file *file, int i, int n_bytes, int extends, void volatile
 }
 
 static int
+unmap_nothing(sqlite3_file *file, int deletes)
+{
+    return SQLITE_OK;
+}
+
+static int
 map_nothing(sqlite3_file *file, int i, int n_bytes, int extends, void volatile **ret_block)
 {
     errno = i;
@@ -185,7 +191,7 @@ map_nothing(sqlite3_file *file, int i, int n_bytes, int extends, void volatile *
 static void
 test_page_without_block(Fixture *self, gconstpointer data)
 {
-    const sqlite3_io_methods lost = { .iVersion = 2, .xShmMap = map_lost_page };
+    const sqlite3_io_methods lost = { .iVersion = 2, .xShmMap = map_lost_page, .xShmUnmap = unmap_nothing };
     const sqlite3_io_methods none = { .iVersion = 2, .xShmMap = map_nothing };
     sqlite3_file file = { 0 };
     void volatile *block = NULL;
@@ -202,6 +208,11 @@ test_page_without_block(Fixture *self, gconstpointer data)
         g_assert_cmpint(ftruncate(self->fd, BLOCK_BYTES), ==, 0);
         g_assert_cmpint(qd_index_blocks_map(&lost, &file, 0, BLOCK_BYTES, 1, &block), ==, SQLITE_OK);
         g_assert_nonnull((void *) block);
+        /* of one mapping it is not asked again */
+        g_assert_cmpint(ftruncate(self->fd, 0), ==, 0);
+        g_assert_cmpint(qd_index_blocks_map(&lost, &file, 0, BLOCK_BYTES, 0, &block), ==, SQLITE_OK);
+        g_assert_cmpint(qd_index_blocks_unmap(&lost, &file, 0), ==, SQLITE_OK);
+        g_assert_cmpint(qd_index_blocks_map(&lost, &file, 0, BLOCK_BYTES, 0, &block), ==, SQLITE_FULL);
     }
     g_assert_cmpint(munmap(lost_page, BLOCK_BYTES), ==, 0);
     g_assert_cmpint(close(self->fd), ==, 0);
