@@ -24,6 +24,13 @@ is_readable_soon(int fd)
     return poll(&fds, 1, PATIENCE_MSEC) > 0;
 }
 
+/* Its END or ERROR has come: the channel is idle. */
+static gboolean
+is_last(const QueryRecord *record)
+{
+    return record->kind == QW_KIND_END || record->kind == QW_KIND_ERROR;
+}
+
 /* DONE: the result is whole, and the channel idle. WANT_READ: some of it is still to come. */
 static QueryIo
 read_rest(QueryCursor *self, gint64 deadline_usec)
@@ -43,7 +50,7 @@ read_rest(QueryCursor *self, gint64 deadline_usec)
         if (io == QUERY_IO_DONE && !query_backlog_put(self->backlog, &record, &failure))
             io = QUERY_IO_FAILED;
         if (io == QUERY_IO_DONE && record.kind != QW_KIND_ROWS) /* the cursor judges it */
-            return record.kind == QW_KIND_END || record.kind == QW_KIND_ERROR ? QUERY_IO_DONE : QUERY_IO_FAILED;
+            return is_last(&record) ? QUERY_IO_DONE : QUERY_IO_FAILED;
         if (io == QUERY_IO_DONE && g_get_monotonic_time() >= deadline_usec)
             return QUERY_IO_WANT_READ;
     }
@@ -131,13 +138,6 @@ query_cursor_set_aside(gpointer owner, gint64 deadline_usec)
     if (done)
         query_held_remove(&self->held);
     return done;
-}
-
-/* Its END or ERROR has come: the channel is idle. */
-static gboolean
-is_last(const QueryRecord *record)
-{
-    return record->kind == QW_KIND_END || record->kind == QW_KIND_ERROR;
 }
 
 /* FALSE with @error: the wait has ended. TRUE: *@ret_last is the last record, of ROWS if the channel is of no more use. */

@@ -12,6 +12,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/sqlite/page-cells.h"
+#include "daemon/sqlite/vfs/log-index.h"
 
 #define MAGIC "SQLite format 3" /* with its NUL */
 #define MIN_PAGE_BYTES 512u
@@ -25,8 +26,6 @@
 #define READ_PAUSE_USEC 50000
 #define PAUSES_MAX 40u /* of one file */
 
-#define LOG_HEADER_BYTES 32
-#define LOG_FRAME_BYTES 24
 #define LOG_MAGIC 0x377f0682u /* its last bit: checksums are of big-endian words */
 #define LOG_VERSION 3007000u
 
@@ -141,12 +140,13 @@ log_header_is_whole(const guint8 *header, Checksum *checksum)
 static gboolean
 read_frame(QdPageFile *self, guint frame, guint32 page_size, const guint8 *header, Checksum *checksum, guint8 *buffer)
 {
-    off_t offset = LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
+    off_t offset = QD_LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (QD_LOG_FRAME_HEADER_BYTES + page_size);
 
-    if (!read_all(self, self->log_fd, buffer, LOG_FRAME_BYTES + page_size, offset) || memcmp(buffer + 8, header + 16, 8) != 0)
+    if (!read_all(self, self->log_fd, buffer, QD_LOG_FRAME_HEADER_BYTES + page_size, offset) ||
+        memcmp(buffer + 8, header + 16, 8) != 0)
         return FALSE;
     add_to_checksum(checksum, buffer, 8);
-    add_to_checksum(checksum, buffer + LOG_FRAME_BYTES, page_size);
+    add_to_checksum(checksum, buffer + QD_LOG_FRAME_HEADER_BYTES, page_size);
     return checksum->a == qd_page_get_u32(buffer + 16) && checksum->b == qd_page_get_u32(buffer + 20) &&
            qd_page_get_u32(buffer) > 0;
 }
@@ -157,13 +157,13 @@ read_log(QdPageFile *self)
 {
     g_autoptr(GArray) pending = g_array_new(FALSE, FALSE, sizeof(guint32));
     g_autofree guint8 *buffer = NULL;
-    guint8 header[LOG_HEADER_BYTES];
+    guint8 header[QD_LOG_HEADER_BYTES];
     Checksum checksum;
     struct stat st;
     guint32 page_size;
     guint frame;
 
-    if (fstat(self->log_fd, &st) < 0 || st.st_size < LOG_HEADER_BYTES)
+    if (fstat(self->log_fd, &st) < 0 || st.st_size < QD_LOG_HEADER_BYTES)
         return;
     if (!read_all(self, self->log_fd, header, sizeof header, 0)) {
         self->is_gone = errno != 0;
@@ -175,7 +175,7 @@ read_log(QdPageFile *self)
     }
 
     page_size = qd_page_get_u32(header + 8);
-    buffer = g_malloc(LOG_FRAME_BYTES + page_size);
+    buffer = g_malloc(QD_LOG_FRAME_HEADER_BYTES + page_size);
     for (frame = 1; read_frame(self, frame, page_size, header, &checksum, buffer); frame++) {
         guint32 page = qd_page_get_u32(buffer);
         guint32 n_pages = qd_page_get_u32(buffer + 4);
@@ -191,7 +191,8 @@ read_log(QdPageFile *self)
         self->info.page_size = page_size;
     }
     self->is_gone = self->last_errno != 0 && !answers(self);
-    self->info.log_damaged = st.st_size > LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (LOG_FRAME_BYTES + page_size) &&
+    self->info.log_damaged = st.st_size >
+                                 QD_LOG_HEADER_BYTES + (off_t) (frame - 1) * (off_t) (QD_LOG_FRAME_HEADER_BYTES + page_size) &&
                              memcmp(buffer + 8, header + 16, 8) == 0;
     self->info.n_log_pages = g_hash_table_size(self->logs);
 }
@@ -374,7 +375,8 @@ qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer)
     if (number == 0 || fd < 0 || self->is_gone)
         return FALSE;
     if (frame != NULL)
-        offset = LOG_HEADER_BYTES + LOG_FRAME_BYTES + (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (LOG_FRAME_BYTES + page_size);
+        offset = QD_LOG_HEADER_BYTES + QD_LOG_FRAME_HEADER_BYTES +
+                 (off_t) (GPOINTER_TO_UINT(frame) - 1) * (off_t) (QD_LOG_FRAME_HEADER_BYTES + page_size);
     if (read_all(self, fd, buffer, page_size, offset))
         return TRUE;
     if (errno != 0) {

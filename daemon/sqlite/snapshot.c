@@ -11,11 +11,9 @@
 
 #include "daemon/sqlite/page-cells.h"
 #include "daemon/sqlite/vfs/log-file.h"
+#include "daemon/sqlite/vfs/log-index.h"
 
 /* The index: two copies of the header, how far the file is filled, then blocks of 32 KiB. */
-#define BLOCK_BYTES 32768
-#define BLOCK_FRAMES 4096u
-#define FIRST_BLOCK_FRAMES 4062u
 #define BLOCK_HASH_SLOTS 8192u
 #define INDEX_VERSION 3007000u
 #define AT_VERSION 0
@@ -23,9 +21,6 @@
 #define AT_N_FRAMES 4
 #define AT_N_PAGES 5
 #define AT_N_FILLED (2 * QD_SNAPSHOT_HEADER_WORDS)
-
-#define LOG_HEADER_BYTES 32
-#define FRAME_HEADER_BYTES 24
 
 /* The file: https://www.sqlite.org/fileformat2.html#the_database_header */
 #define MIN_PAGE_BYTES 512
@@ -45,7 +40,7 @@ get_block(const QdSnapshot *self, guint32 i)
     void volatile *block = NULL;
 
     if (self->file->pMethods->iVersion < 2 ||
-        self->file->pMethods->xShmMap(self->file, (int) i, BLOCK_BYTES, 0, &block) != SQLITE_OK)
+        self->file->pMethods->xShmMap(self->file, (int) i, QD_LOG_INDEX_BLOCK_BYTES, 0, &block) != SQLITE_OK)
         return NULL;
     return (const guint32 *) block;
 }
@@ -66,7 +61,7 @@ read_header(const guint32 *index, guint32 header[QD_SNAPSHOT_HEADER_WORDS])
 static guint32
 get_block_of(guint32 frame)
 {
-    return (frame + BLOCK_FRAMES - FIRST_BLOCK_FRAMES - 1) / BLOCK_FRAMES;
+    return (frame + QD_LOG_INDEX_BLOCK_FRAMES - QD_LOG_INDEX_FIRST_BLOCK_FRAMES - 1) / QD_LOG_INDEX_BLOCK_FRAMES;
 }
 
 static gboolean
@@ -89,9 +84,9 @@ static guint32
 find_in_block(const QdSnapshot *self, guint32 i, guint32 number)
 {
     const guint32 *block = self->blocks[i];
-    const guint32 *pages = i == 0 ? block + (BLOCK_FRAMES - FIRST_BLOCK_FRAMES) : block;
-    const guint16 *slots = (const guint16 *) (block + BLOCK_FRAMES);
-    guint32 before = i == 0 ? 0 : FIRST_BLOCK_FRAMES + (i - 1) * BLOCK_FRAMES;
+    const guint32 *pages = i == 0 ? block + (QD_LOG_INDEX_BLOCK_FRAMES - QD_LOG_INDEX_FIRST_BLOCK_FRAMES) : block;
+    const guint16 *slots = (const guint16 *) (block + QD_LOG_INDEX_BLOCK_FRAMES);
+    guint32 before = i == 0 ? 0 : QD_LOG_INDEX_FIRST_BLOCK_FRAMES + (i - 1) * QD_LOG_INDEX_BLOCK_FRAMES;
     guint32 key = (number * 383) & (BLOCK_HASH_SLOTS - 1);
     guint32 found = 0;
 
@@ -101,8 +96,8 @@ find_in_block(const QdSnapshot *self, guint32 i, guint32 number)
 
         if (slot == 0)
             break;
-        if (slot <= (i == 0 ? FIRST_BLOCK_FRAMES : BLOCK_FRAMES) && frame <= self->n_frames && frame > self->n_filled &&
-            __atomic_load_n(&pages[slot - 1], __ATOMIC_RELAXED) == number)
+        if (slot <= (i == 0 ? QD_LOG_INDEX_FIRST_BLOCK_FRAMES : QD_LOG_INDEX_BLOCK_FRAMES) && frame <= self->n_frames &&
+            frame > self->n_filled && __atomic_load_n(&pages[slot - 1], __ATOMIC_RELAXED) == number)
             found = frame;
     }
     return found;
@@ -209,8 +204,9 @@ qd_snapshot_is_same(const QdSnapshot *self, const QdSnapshot *other)
 static int
 get_from_log(const QdSnapshot *self, guint32 frame, guint8 *buffer, const guint8 **ret_page)
 {
-    sqlite3_int64 offset = LOG_HEADER_BYTES + (sqlite3_int64) (frame - 1) * (FRAME_HEADER_BYTES + (sqlite3_int64) self->page_size) +
-                           FRAME_HEADER_BYTES;
+    sqlite3_int64 offset = QD_LOG_HEADER_BYTES +
+                           (sqlite3_int64) (frame - 1) * (QD_LOG_FRAME_HEADER_BYTES + (sqlite3_int64) self->page_size) +
+                           QD_LOG_FRAME_HEADER_BYTES;
 
     *ret_page = qd_log_file_get_mapped(self->log, offset, (int) self->page_size);
     if (*ret_page != NULL)

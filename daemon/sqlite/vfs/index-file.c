@@ -20,17 +20,13 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/sqlite/vfs/log-index.h"
 
 #define SUFFIX "-shm"
 /* To these bytes os_unix.c cuts an index that no connection has open. */
 #define CUT_BYTES 3
 #define SWITCH_BYTE 128
-/* Of the file format: so many frames are in each block of the index but the first, which has 34 less. */
-#define BLOCK_BYTES 32768
-#define BLOCK_FRAMES 4096
-#define FIRST_BLOCK_FRAMES 4062
-#define LOG_HEADER_BYTES 32
-#define FRAME_HEADER_BYTES 24
+/* Of the log's header. */
 #define AT_PAGE_SIZE 8
 #define MIN_PAGE_BYTES 512
 #define MAX_PAGE_BYTES 65536
@@ -68,12 +64,13 @@ find_needed_bytes(const char *path)
     struct stat st;
 
     if (fd < 0 || fstat(fd, &st) < 0 || pread(fd, &page_bytes, sizeof page_bytes, AT_PAGE_SIZE) != sizeof page_bytes)
-        return BLOCK_BYTES;
+        return QD_LOG_INDEX_BLOCK_BYTES;
     page_bytes = GUINT32_FROM_BE(page_bytes);
     if (page_bytes < MIN_PAGE_BYTES || page_bytes > MAX_PAGE_BYTES)
-        return BLOCK_BYTES;
-    n_frames = MAX(st.st_size - LOG_HEADER_BYTES, 0) / (FRAME_HEADER_BYTES + (off_t) page_bytes);
-    return BLOCK_BYTES * (1 + MAX(n_frames - FIRST_BLOCK_FRAMES + BLOCK_FRAMES - 1, 0) / BLOCK_FRAMES);
+        return QD_LOG_INDEX_BLOCK_BYTES;
+    n_frames = MAX(st.st_size - QD_LOG_HEADER_BYTES, 0) / (QD_LOG_FRAME_HEADER_BYTES + (off_t) page_bytes);
+    return QD_LOG_INDEX_BLOCK_BYTES * (1 + (n_frames + (off_t) (QD_LOG_INDEX_BLOCK_FRAMES - QD_LOG_INDEX_FIRST_BLOCK_FRAMES) - 1) /
+                                               (off_t) QD_LOG_INDEX_BLOCK_FRAMES);
 }
 
 /* FALSE: the disk has not that much. A file system that cannot say has it, since the C library's way would write beside others. */
@@ -173,13 +170,13 @@ get_needed_bytes(int fd)
 static gboolean
 overwrite(int fd, off_t n_needed)
 {
-    static const char zeros[BLOCK_BYTES];
+    static const char zeros[QD_LOG_INDEX_BLOCK_BYTES];
     struct stat st;
 
     if (fstat(fd, &st) < 0 || (st.st_size > n_needed && TEMP_FAILURE_RETRY(ftruncate(fd, n_needed)) < 0))
         return FALSE;
-    for (off_t i = 0; i < MIN(st.st_size, n_needed); i += BLOCK_BYTES) {
-        size_t n_bytes = (size_t) MIN(MIN(st.st_size, n_needed) - i, BLOCK_BYTES);
+    for (off_t i = 0; i < MIN(st.st_size, n_needed); i += QD_LOG_INDEX_BLOCK_BYTES) {
+        size_t n_bytes = (size_t) MIN(MIN(st.st_size, n_needed) - i, QD_LOG_INDEX_BLOCK_BYTES);
 
         if (TEMP_FAILURE_RETRY(pwrite(fd, zeros, n_bytes, i)) != (ssize_t) n_bytes)
             return FALSE;

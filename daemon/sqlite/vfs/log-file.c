@@ -38,7 +38,6 @@
 
 /* SQLite's own VFS takes no more at once: its lengths have 17 bits. */
 #define GATHERED_BYTES 0x1ffff
-#define FRAME_HEADER_BYTES 24
 /* A quarter of a second of a disk that takes 8 MiB/s, as a deadline may be late. */
 #define PACE_BYTES (2 << 20)
 #define MIN_GROWTH_BYTES (1 << 14)
@@ -179,7 +178,7 @@ can_gather(LogFile *self, int n_bytes, sqlite3_int64 offset)
 {
     if (self->n_gathered > 0 && offset == self->offset + self->n_gathered)
         return n_bytes <= GATHERED_BYTES;
-    if (self->n_gathered > 0 || n_bytes != FRAME_HEADER_BYTES || offset < self->end)
+    if (self->n_gathered > 0 || n_bytes != QD_LOG_FRAME_HEADER_BYTES || offset < self->end)
         return 0;
     if (self->gathered == NULL)
         self->gathered = sqlite3_malloc(GATHERED_BYTES);
@@ -198,7 +197,7 @@ gather(LogFile *self, const char *data, int n_bytes, sqlite3_int64 offset)
     memcpy(self->gathered + self->n_gathered, data, (size_t) n_bytes);
     self->n_gathered += n_bytes;
     self->end = offset + n_bytes;
-    if (n_bytes != FRAME_HEADER_BYTES) {
+    if (n_bytes != QD_LOG_FRAME_HEADER_BYTES) {
         self->is_continued = !self->ends_commit;
         return self->ends_commit ? write_gathered(self) : SQLITE_OK;
     }
@@ -299,7 +298,7 @@ log_write(sqlite3_file *file, const void *data, int n_bytes, sqlite3_int64 offse
         return gather(self, data, n_bytes, offset);
 
     r = write_gathered(self);
-    if (n_bytes != FRAME_HEADER_BYTES)
+    if (n_bytes != QD_LOG_FRAME_HEADER_BYTES)
         self->end = offset + n_bytes;
     else if (r == SQLITE_OK && ++self->n_rewritten % REWRITTEN_PER_POLL == 0 && qd_interrupt_poll())
         r = SQLITE_INTERRUPT;

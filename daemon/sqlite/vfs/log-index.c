@@ -16,8 +16,6 @@
 #define AT_N_FRAMES 4
 #define AT_N_PAGES 5
 #define AT_N_COPIED (2 * HEADER_WORDS)
-#define LOG_HEADER_BYTES 32
-#define FRAME_HEADER_BYTES 24
 
 bool
 qd_log_index_read(const void *index, QdLogIndex *ret_index)
@@ -48,7 +46,9 @@ qd_log_index_read(const void *index, QdLogIndex *ret_index)
 sqlite3_int64
 qd_log_index_get_log_bytes(const QdLogIndex *self)
 {
-    return self->n_frames == 0 ? 0 : LOG_HEADER_BYTES + self->n_frames * (FRAME_HEADER_BYTES + (sqlite3_int64) self->n_page_bytes);
+    return self->n_frames == 0
+               ? 0
+               : QD_LOG_HEADER_BYTES + self->n_frames * (QD_LOG_FRAME_HEADER_BYTES + (sqlite3_int64) self->n_page_bytes);
 }
 
 sqlite3_int64

@@ -10,6 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The log: a header, then frames, which are a header and a page each. */
+#define QD_LOG_HEADER_BYTES 32
+#define QD_LOG_FRAME_HEADER_BYTES 24
+/* So many frames are in each block of the index. The first block begins with a header, and has 34 less. */
+#define QD_LOG_INDEX_BLOCK_BYTES 32768
+#define QD_LOG_INDEX_BLOCK_FRAMES 4096u
+#define QD_LOG_INDEX_FIRST_BLOCK_FRAMES 4062u
+
 typedef struct QdLogIndex {
     uint32_t n_frames;     /* of the log */
     uint32_t n_copied;     /* of these: they are in the database already */
