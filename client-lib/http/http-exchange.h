@@ -72,8 +72,7 @@ struct QhttpExchange {
     int body_fd; /* -1: the body is in memory */
     guint64 n_body_bytes;
     gint64 start_usec;
-    GQueue
-        *updates; /* (nullable) (not owned): it is an update, which may have been executed although it fails, and stands in here */
+    GQueue *updates; /* (nullable) (not owned): of an update, which may have been executed although it fails: it stands in here */
     GList update_link;
     bool is_refused; /* has its response before its body was read */
     bool is_streamed;
