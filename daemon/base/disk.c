@@ -19,3 +19,11 @@ qd_disk_find_free_bytes(const char *directory, uint64_t *ret_free_bytes, uint64_
         *ret_total_bytes = (uint64_t) fs.f_blocks * fs.f_frsize;
     return true;
 }
+
+bool
+qd_disk_has_free_files(const char *directory, uint64_t n)
+{
+    struct statvfs fs;
+
+    return statvfs(directory, &fs) < 0 || fs.f_files == 0 || fs.f_favail >= n;
+}

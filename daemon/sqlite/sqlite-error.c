@@ -265,7 +265,9 @@ set_open_error(GError **error, sqlite3 *db)
         qd_error_set_errno(error, errno, "cannot open '%s'", name);
         return TRUE;
     }
-    number = find_folder_errno(path);
+    number = sqlite3_system_errno(db);
+    if (number != ENOSPC && number != EDQUOT)
+        number = find_folder_errno(path);
     if (number != 0)
         qd_error_set_errno(error, number, "cannot make a file beside '%s'", path);
     return number != 0;

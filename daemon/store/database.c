@@ -37,6 +37,8 @@
 /* A file that is only there to be deleted: on a full disk it gives the room that opening after a crash needs. */
 #define BALLAST_NAME "ballast"
 #define BALLAST_BYTES (1024 * 1024)
+/* Below it the log's two files are kept. */
+#define MIN_FREE_FILES 16
 
 struct QdDatabase {
     char *directory;
@@ -139,7 +141,7 @@ write_holder(const QdDatabase *self, const char *path, GError **error)
             return FALSE;
         }
     }
-    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, is_full ? 0 : n)) == 0)
+    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, is_full ? 0 : n)) == 0 || (is_full && errno == EDQUOT))
         return TRUE;
 
     qd_error_set_errno(error, errno, "cannot write '%s'", path);
@@ -576,4 +578,10 @@ qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GEr
                        "update refused, the file system of '%s' has %" G_GINT64_FORMAT " bytes less than have to stay free",
                        self->directory, -spare_bytes);
     return FALSE;
+}
+
+gboolean
+qd_database_can_make_log(const QdDatabase *self, const QdLimits *limits)
+{
+    return qd_database_get_spare_bytes(self, limits) >= 0 && qd_disk_has_free_files(self->directory, MIN_FREE_FILES);
 }

@@ -89,5 +89,7 @@ QdConnection *qd_database_steal_writer(QdDatabase *self);
 
 /* What the file system has free above the floor; INT64_MAX when that is not known. */
 gint64 qd_database_get_spare_bytes(const QdDatabase *self, const QdLimits *limits);
+/* FALSE: what an orderly end deletes, the next start might not get back. */
+gboolean qd_database_can_make_log(const QdDatabase *self, const QdLimits *limits);
 /* false with DISK_FULL when the file system has less free space than the floor. */
 gboolean qd_database_check_free_space(const QdDatabase *self, const QdLimits *limits, GError **error);

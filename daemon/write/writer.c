@@ -62,7 +62,7 @@ qd_writer_free(QdWriter *self)
     if (self->connection == NULL && self->config.pool != NULL)
         (void) qd_write_ensure_connection(self, NULL);
     self->checkpointer = qd_checkpointer_free(self->checkpointer);
-    if (self->connection != NULL && !qd_database_check_free_space(self->config.database, self->config.limits, NULL))
+    if (self->connection != NULL && !qd_database_can_make_log(self->config.database, self->config.limits))
         qd_connection_keep_log(self->connection);
     qd_connection_free(self->connection);
     pthread_cond_destroy(&self->cond);

@@ -2,13 +2,15 @@
 """A disk that another program keeps full: queries answer, updates are refused, and no start and no end changes that."""
 import contextlib
 import os
+import shutil
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
 from harness import BusError, wait_until
-from test_lifecycle import NUMBERS, fill_up, in_namespace, main, make_ext4, mount
+from test_lifecycle import NUMBERS, fill_up, in_namespace, main, make_ext4, mount, mount_image
 
 N_ROWS = 48
 ALL = "SELECT count(*), sum(length(x)) FROM t"
@@ -23,6 +25,17 @@ def test_starts_on_a_full_disk(kind):
 def test_index_without_blocks(kind, left):
     """What an earlier version, another program or a power cut leaves."""
     in_namespace("index", kind, left, file=__file__)
+
+
+def test_copy_on_write():
+    """Each change of a page takes a new block, that of the index's, too."""
+    if shutil.which("mkfs.btrfs") is None:
+        pytest.skip("no mkfs.btrfs here (Debian: btrfs-progs)")
+    in_namespace("copy_on_write", file=__file__)
+
+
+def test_no_inodes():
+    in_namespace("no_inodes", file=__file__)
 
 
 def test_own_data_fill_the_disk():
@@ -142,6 +155,66 @@ def case_own_data(bus):
     os.unlink(other)
     bus.update("DELETE FROM t WHERE id > 5")
     assert bus.query("SELECT count(*) FROM t") == [(5,)]
+
+
+def case_copy_on_write(bus):
+    """The index of the log had changed since it was last written to the disk, so that its next change needed a block."""
+    bus.write_config({"free_disk_bytes": 0})
+    mount_image(bus, ["mkfs.btrfs", "-q", "-f"], 300)
+    other = os.path.join(bus.store, "somebody-elses-file")
+    make_rows(bus)
+    n_rows = N_ROWS
+    for end in (bus.kill_daemon, bus.stop_daemon, bus.kill_daemon):
+        pid = bus.daemon_pid()
+        os.sync()
+        fill_up(other)
+        with pytest.raises(BusError) as caught:
+            for _ in range(5000):
+                bus.update("INSERT INTO t (x) VALUES (zeroblob(5000))")
+                n_rows += 1
+        assert caught.value.name == "DiskFull", caught.value
+        assert bus.query(ALL) == [(n_rows, 5000 * n_rows)]
+        assert bus.daemon_pid() == pid, "no signal has ended it"
+        end()
+        fill_up(other)
+        assert bus.query(ALL) == [(n_rows, 5000 * n_rows)]
+    os.unlink(other)
+    os.sync()
+    wait_until(lambda: adds_row(bus), "room again")
+    assert bus.query(ALL) == [(n_rows + 1, 5000 * (n_rows + 1))]
+
+
+def adds_row(bus):
+    """The file system gives room back by and by."""
+    try:
+        bus.update("INSERT INTO t (x) VALUES (zeroblob(5000))")
+    except BusError as error:
+        assert error.name == "DiskFull", error
+        return False
+    return True
+
+
+def case_no_inodes(bus):
+    """An orderly end keeps the log's files, as it could not have them back."""
+    mount(bus, "tmpfs", "-o", "size=200m,mode=700,nr_inodes=40")
+    make_rows(bus)
+    take_inodes(bus.store)
+    bus.stop_daemon()
+    assert not take_inodes(bus.store)
+    assert bus.query(ALL) == [(N_ROWS, 5000 * N_ROWS)]
+    bus.update("INSERT INTO t (x) VALUES (zeroblob(5000))")
+    assert bus.query(ALL) == [(N_ROWS + 1, 5000 * (N_ROWS + 1))]
+
+
+def take_inodes(folder):
+    """Returns: the files that it could make."""
+    made = []
+    with contextlib.suppress(OSError):
+        while True:
+            path = os.path.join(folder, f"other-{time.monotonic_ns()}")
+            with open(path, "x", encoding="utf-8"):
+                made.append(path)
+    return made
 
 
 if __name__ == "__main__":

@@ -318,11 +318,15 @@ def test_memory_of_the_system():
 
 def make_ext4(bus, block_size, mib=96):
     """A small ext4 on a loop device at the store's place."""
+    mount_image(bus, ["mkfs.ext4", "-q", "-F", "-b", str(block_size), "-m", "0"], mib)
+
+
+def mount_image(bus, make, mib):
     image = os.path.join(bus.folder, "image")
     os.makedirs(bus.store, mode=0o700, exist_ok=True)
     with open(image, "wb") as file:
         file.truncate(mib * 1024 * 1024)
-    subprocess.run(["mkfs.ext4", "-q", "-F", "-b", str(block_size), "-m", "0", image], check=True)
+    subprocess.run([*make, image], check=True)
     mounted = subprocess.run(["mount", "-o", "loop", image, bus.store], capture_output=True, text=True, check=False)
     if mounted.returncode != 0:
         print(f"no loop device here: {mounted.stderr.strip()}", file=sys.stderr)

@@ -205,7 +205,7 @@ database_shm_map(sqlite3_file *file, int i, int n_bytes, int extends, void volat
 static int
 database_shm_lock(sqlite3_file *file, int first, int n, int flags)
 {
-    int r = below_methods->xShmLock(file, first, n, flags);
+    int r = qd_index_blocks_lock(below_methods, file, first, n, flags);
 
     if (r == SQLITE_OK && first == WRITE_LOCK && (flags & SQLITE_SHM_EXCLUSIVE) != 0)
         get_state(file)->writes = (flags & SQLITE_SHM_LOCK) != 0;
@@ -217,6 +217,15 @@ database_shm_unmap(sqlite3_file *file, int deletes)
 {
     get_state(file)->index = NULL;
     return qd_index_blocks_unmap(below_methods, file, deletes);
+}
+
+/* A checkpoint's, which then notes in the index how far it has come. */
+static int
+database_sync(sqlite3_file *file, int flags)
+{
+    int r = below_methods->xSync(file, flags);
+
+    return r != SQLITE_OK || qd_index_blocks_can_write(file) ? r : SQLITE_FULL;
 }
 
 static int
@@ -233,12 +242,14 @@ database_close(sqlite3_file *file)
 void
 qd_database_file_watch(sqlite3_file *file, const char *path, int n_bytes)
 {
+    qd_index_blocks_note_system(path);
     pthread_mutex_lock(&mutex);
     if (below_methods == NULL && file->pMethods->iVersion >= 3) {
         n_file_bytes = (n_bytes + FILE_ALIGNMENT - 1) / FILE_ALIGNMENT * FILE_ALIGNMENT;
         database_methods = *file->pMethods;
         database_methods.xRead = database_read;
         database_methods.xFileSize = database_file_size;
+        database_methods.xSync = database_sync;
         database_methods.xShmMap = database_shm_map;
         database_methods.xShmLock = database_shm_lock;
         database_methods.xShmUnmap = database_shm_unmap;

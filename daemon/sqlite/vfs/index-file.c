@@ -11,16 +11,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
 #include "daemon/sqlite/vfs/log-index.h"
+
+#ifndef MADV_POPULATE_WRITE /* glibc before 2.35 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #define SUFFIX "-shm"
 /* To these bytes os_unix.c cuts an index that no connection has open. */
@@ -73,6 +81,23 @@ find_needed_bytes(const char *path)
                                                (off_t) QD_LOG_INDEX_BLOCK_FRAMES);
 }
 
+/* Makes the pages writable, also where a file system takes new blocks for them. FALSE with EFAULT: there are none. */
+static gboolean
+write_mapped(int fd, off_t n_bytes, gboolean with_zeros)
+{
+    void *map = mmap(NULL, (size_t) n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    int saved_errno;
+
+    if (map == MAP_FAILED)
+        return FALSE;
+    saved_errno = madvise(map, (size_t) n_bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+    if (saved_errno == 0 && with_zeros)
+        memset(map, 0, (size_t) n_bytes);
+    (void) munmap(map, (size_t) n_bytes);
+    errno = saved_errno;
+    return saved_errno == 0;
+}
+
 /* FALSE: the disk has not that much. A file system that cannot say has it, since the C library's way would write beside others. */
 static gboolean
 has_blocks(int fd, off_t n_bytes)
@@ -81,7 +106,24 @@ has_blocks(int fd, off_t n_bytes)
 
     if (fstat(fd, &st) == 0)
         n_bytes = MAX(n_bytes, st.st_size);
-    return TEMP_FAILURE_RETRY(fallocate(fd, 0, 0, n_bytes)) == 0 || (errno != ENOSPC && errno != EDQUOT && errno != EFBIG);
+    if (TEMP_FAILURE_RETRY(fallocate(fd, 0, 0, n_bytes)) < 0)
+        return errno != ENOSPC && errno != EDQUOT && errno != EFBIG;
+    return write_mapped(fd, n_bytes, FALSE) || errno != EFAULT;
+}
+
+/* Where blocks are copied on write, the index alone is written in place: as long as the file is empty it can be asked for. */
+static void
+keep_in_place(int fd)
+{
+    struct statfs fs;
+    struct stat st;
+    int flags;
+
+    if (fstatfs(fd, &fs) < 0 || fs.f_type != BTRFS_SUPER_MAGIC || fstat(fd, &st) < 0 || st.st_size > 0 ||
+        ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+        return;
+    flags |= FS_NOCOW_FL;
+    (void) ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }
 
 /* -1: another program uses the file, or there is no memory. */
@@ -111,6 +153,7 @@ qd_index_file_adopt(int fd, const char *path)
     if (fd < 0 || !g_str_has_suffix(path, SUFFIX))
         return fd;
 
+    keep_in_place(fd);
     n_needed = find_needed_bytes(path);
     pthread_mutex_lock(&mutex);
     file = find_file(-1);
@@ -172,13 +215,17 @@ overwrite(int fd, off_t n_needed)
 {
     static const char zeros[QD_LOG_INDEX_BLOCK_BYTES];
     struct stat st;
+    off_t n_bytes;
 
     if (fstat(fd, &st) < 0 || (st.st_size > n_needed && TEMP_FAILURE_RETRY(ftruncate(fd, n_needed)) < 0))
         return FALSE;
-    for (off_t i = 0; i < MIN(st.st_size, n_needed); i += QD_LOG_INDEX_BLOCK_BYTES) {
-        size_t n_bytes = (size_t) MIN(MIN(st.st_size, n_needed) - i, QD_LOG_INDEX_BLOCK_BYTES);
+    n_bytes = MIN(st.st_size, n_needed);
+    if (n_bytes == 0 || write_mapped(fd, n_bytes, TRUE))
+        return TRUE;
+    for (off_t i = 0; i < n_bytes; i += QD_LOG_INDEX_BLOCK_BYTES) { /* Linux before 5.14 */
+        size_t n = (size_t) MIN(n_bytes - i, QD_LOG_INDEX_BLOCK_BYTES);
 
-        if (TEMP_FAILURE_RETRY(pwrite(fd, zeros, n_bytes, i)) != (ssize_t) n_bytes)
+        if (TEMP_FAILURE_RETRY(pwrite(fd, zeros, n, i)) != (ssize_t) n)
             return FALSE;
     }
     return TRUE;

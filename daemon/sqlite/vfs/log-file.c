@@ -33,6 +33,7 @@
 
 #include "daemon/base/interrupt.h"
 #include "daemon/sqlite/vfs/database-file.h"
+#include "daemon/sqlite/vfs/index-blocks.h"
 #include "daemon/sqlite/vfs/log-index.h"
 #include "daemon/sqlite/vfs/temp-files.h"
 
@@ -152,6 +153,8 @@ write_through(LogFile *self, const void *data, int n_bytes, sqlite3_int64 offset
 
     if (r != SQLITE_OK)
         return r;
+    if (self->database != NULL && !qd_index_blocks_can_write(self->database))
+        return SQLITE_FULL;
     self->n_unpaced_bytes += n_bytes;
     return self->file->pMethods->xWrite(self->file, data, n_bytes, offset);
 }

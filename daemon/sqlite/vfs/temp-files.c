@@ -102,7 +102,7 @@ temp_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
     if (r == SQLITE_OK && name == NULL)
         qd_temp_file_watch(file, below->szOsFile);
     if (r == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0 && strcmp(below->zName, "unix") == 0)
-        qd_index_blocks_watch(file);
+        qd_index_blocks_watch(file, name);
     return r;
 }
 

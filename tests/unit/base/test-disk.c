@@ -26,11 +26,20 @@ test_unknown(void)
     g_assert_cmpuint(free_bytes, ==, 7);
 }
 
+static void
+test_files(void)
+{
+    g_assert_true(qd_disk_has_free_files("/tmp", 1));
+    g_assert_true(qd_disk_has_free_files("/proc/self", 1));
+    g_assert_true(qd_disk_has_free_files("/nosuch/folder", 1));
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/base/disk/known", test_known);
     g_test_add_func("/base/disk/unknown", test_unknown);
+    g_test_add_func("/base/disk/files", test_files);
     return g_test_run();
 }
