@@ -11,6 +11,7 @@
 #include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/operation.h"
+#include "daemon/sqlite/parameter-names.h"
 #include "daemon/sqlite/sqlite-error.h"
 
 #define NO_STATEMENT "1:1: the text has no statement: it is empty, or has only comments"
@@ -218,15 +219,21 @@ static int
 prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPolicy policy, int depth, gboolean is_generated,
                       const QdLimits *limits, sqlite3_stmt **ret_stmt, const char **ret_tail, GError **error)
 {
+    g_autofree char *simpler = NULL;
     QdBudgetVerdict verdict;
     int r;
 
+    if (!qd_parameter_names_drop_numbers(text, n_bytes, &simpler, error))
+        return SQLITE_ERROR;
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
     qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
     self->runs_generated = is_generated;
     qd_connection_choose_optimizations(self);
-    r = sqlite3_prepare_v3(self->db, text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt, ret_tail);
+    r = sqlite3_prepare_v3(self->db, simpler != NULL ? simpler : text, (int) n_bytes + 1, SQLITE_PREPARE_PERSISTENT, ret_stmt,
+                           ret_tail);
+    if (simpler != NULL && r == SQLITE_OK)
+        *ret_tail = text + (*ret_tail - simpler);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
