@@ -75,6 +75,7 @@ qctl_session_new(const QctlArguments *arguments)
     self->colour = terminal && (no_colour == NULL || no_colour[0] == 0);
 
     (void) signal(SIGPIPE, SIG_IGN);
+    (void) signal(SIGXFSZ, SIG_IGN);
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
     (void) pthread_sigmask(SIG_BLOCK, &signals, NULL);

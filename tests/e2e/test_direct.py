@@ -56,6 +56,15 @@ def test_needs_no_daemon(bus, ctl):
     assert not bus.has_owner()
 
 
+def test_files_that_may_not_grow(bus, ctl):
+    """RLIMIT_FSIZE: a sort that needs a temporary file says so; the signal of it ended the process."""
+    text = ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300000) "
+            "SELECT count(*) FROM (SELECT DISTINCT hex(randomblob(100)) || i FROM n ORDER BY 1)")
+    run = bus.run("prlimit", "--fsize=65536", bus.queryctl, "sql", "--direct", ctl.database, text)
+    assert run.returncode == QUERY, run
+    assert "too large" in run.stderr, run.stderr
+
+
 def test_what_cannot_be_opened(ctl, tmp_path):
     (tmp_path / "junk").write_bytes(b"junk" * 4096)
     assert "No such file" in ctl.fails(NO_DAEMON, "sql", "--direct", str(tmp_path / "no"), "SELECT 1")

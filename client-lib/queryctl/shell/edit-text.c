@@ -17,6 +17,7 @@ restore_signals(gpointer user_data)
     sigset_t none;
 
     (void) signal(SIGPIPE, SIG_DFL);
+    (void) signal(SIGXFSZ, SIG_DFL);
     sigemptyset(&none);
     (void) sigprocmask(SIG_SETMASK, &none, NULL);
 }
