@@ -17,6 +17,9 @@
 #define MAX_RECORD_HEADER_BYTES 98307
 /* Pages of a long row between two questions whether it shall end. */
 #define POLL_PAGES 64
+/* Of the first row, which SQLite keeps as long as the scan runs. With a longer one SQLite reads all rows: the query would need the
+ * memory of two. */
+#define MAX_KEPT_BYTES (1 << 20)
 /* A longer parameter is for SQLite. */
 #define MAX_CONSTANT_BYTES 65536
 /* What is needed of a record does not stand in its page alone. */
@@ -223,10 +226,14 @@ find_leaf(QdTableScan *self)
 gboolean
 qd_table_scan_begin(QdTableScan *self)
 {
+    Level *level;
+    QdPageCell cell;
+
     if (!qd_snapshot_begin(&self->snapshot) || enter_page(self, self->program->root) != SQLITE_OK || find_leaf(self) != SQLITE_OK)
         return FALSE;
-    self->levels[self->depth - 1].next = self->filter == NULL ? 1 : 0;
-    return TRUE;
+    level = &self->levels[self->depth - 1];
+    level->next = self->filter == NULL ? 1 : 0;
+    return self->filter != NULL || (qd_page_cells_get(&level->cells, 0, &cell) && cell.n_bytes <= MAX_KEPT_BYTES);
 }
 
 /* Records ------------------------------------------------------------------------------------------------------------------- */

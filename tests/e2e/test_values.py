@@ -287,3 +287,14 @@ def test_boolean_parameters_of_sql(bus):
     bus.update("INSERT INTO t VALUES (?1, ?2)", [True, False])
     bus.batch([("INSERT INTO t VALUES (?1, ?2)", [True, False])])
     assert bus.query("SELECT * FROM t") == [(1, 0)] * 2
+
+
+def test_rows_that_need_the_memory_one_by_one(make_bus):
+    """The statement that has run before reads the pages itself, beside SQLite, which keeps the first row."""
+    bus = make_bus(limits={"query_memory_bytes": 8 << 20})
+    bus.update("CREATE TABLE large (id INTEGER PRIMARY KEY, x)")
+    for n_mib in 5, 4, 6:
+        bus.update(f"INSERT INTO large (x) VALUES (zeroblob({n_mib << 20}))")
+    for _ in range(3):
+        run = bus.run(bus.queryctl, "sql", "SELECT x FROM large")
+        assert (run.returncode, len(run.stdout.splitlines())) == (0, 1 + 3), run.stderr
