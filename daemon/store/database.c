@@ -21,6 +21,7 @@
 #include "daemon/recover/replace.h"
 #include "daemon/recover/schema-copy.h"
 #include "daemon/sqlite/file-check.h"
+#include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/file-watch.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/store/harm.h"
@@ -93,16 +94,22 @@ note_read_only(QdDatabase *self, int errno_value)
 static gboolean
 make_directory(QdDatabase *self, GError **error)
 {
+    struct stat st;
     int saved_errno;
 
     if (g_mkdir_with_parents(self->directory, 0700) == 0)
         return TRUE;
 
+    /* GLib calls all that it cannot look at "Not a directory" */
     saved_errno = errno;
+    if (saved_errno == ENOTDIR && stat(self->directory, &st) < 0 && errno != ENOENT)
+        saved_errno = errno;
     note_read_only(self, saved_errno);
     if (saved_errno == EROFS)
         qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s': %s%s", self->directory, g_strerror(EROFS),
                      self->read_only_hint);
+    else if (qd_file_trouble_is_of_disk(saved_errno))
+        qd_file_trouble_set(error, saved_errno, "cannot look at directory '%s'", self->directory);
     else
         qd_error_set_errno(error, saved_errno, "cannot create directory '%s'", self->directory);
     return FALSE;
@@ -160,7 +167,7 @@ take_lock(QdDatabase *self, GError **error)
             self->read_only = TRUE;
             return TRUE;
         }
-        qd_error_set_errno(error, errno, "cannot open '%s'", path);
+        qd_file_trouble_set(error, errno, "cannot open '%s'", path);
         return FALSE;
     }
     if (lock_patiently(self->lock_fd, &lock) < 0) {
