@@ -26,6 +26,7 @@
 #include "daemon/sqlite/schema.h"
 #include "daemon/store/harm.h"
 #include "daemon/store/lost-content.h"
+#include "daemon/store/read-only.h"
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
@@ -46,6 +47,8 @@ struct QdDatabase {
     int guard_fd;       /* -1: none */
     QdFileWatch *watch; /* (nullable): from the guard on */
     gboolean read_only;
+    int refusal;          /* the error of a read-only store's lock: EROFS, EACCES */
+    gboolean reads_log;   /* of a read-only store that was not closed in order */
     gboolean is_open;     /* so its file is not empty */
     gboolean harmed;      /* the file is whole, its internal tables are not */
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
@@ -75,20 +78,11 @@ qd_database_free(QdDatabase *self)
     return NULL;
 }
 
-/*
- * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
- */
 static void
 note_read_only(QdDatabase *self, int errno_value)
 {
-    if (errno_value != EROFS || g_getenv("INVOCATION_ID") == NULL)
-        return;
-
     g_free(self->read_only_hint);
-    self->read_only_hint = g_strdup_printf(
-        ". If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
-        "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
-        self->directory);
+    self->read_only_hint = qd_read_only_make_hint(self->directory, errno_value);
 }
 
 static gboolean
@@ -163,6 +157,7 @@ take_lock(QdDatabase *self, GError **error)
     self->lock_fd = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (self->lock_fd < 0) {
         if (errno == EROFS || errno == EACCES) {
+            self->refusal = errno;
             note_read_only(self, errno);
             self->read_only = TRUE;
             return TRUE;
@@ -371,13 +366,11 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
     return FALSE;
 }
 
-/* A file that cannot be written can still be read, if no log waits to be recovered. */
 static gboolean
 open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
 {
-    g_autofree char *wal = g_strconcat(self->path, "-wal", NULL);
-    QdConnectionInfo info = qd_database_get_info(self);
     g_autoptr(QdConnection) probe = NULL;
+    QdConnectionInfo info;
     struct stat st;
     gint64 ignored;
 
@@ -390,11 +383,9 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
                      self->read_only_hint);
         return FALSE;
     }
-    if (stat(wal, &st) == 0 && st.st_size > 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first%s",
-                     self->directory, self->read_only_hint);
+    if (!qd_read_only_check_log(self->path, self->refusal, self->read_only_hint, &self->reads_log, error))
         return FALSE;
-    }
+    info = qd_database_get_info(self);
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
     return probe != NULL && qd_connection_get_int64(probe, "SELECT count(*) FROM sqlite_schema", &ignored, error);
 }
@@ -523,8 +514,9 @@ qd_database_get_directory(const QdDatabase *self)
 QdConnectionInfo
 qd_database_get_info(const QdDatabase *self)
 {
-    return (
-        QdConnectionInfo){ .path = self->path, .setup = self->setup, .immutable = self->read_only, .has_content = self->is_open };
+    return (QdConnectionInfo){
+        .path = self->path, .setup = self->setup, .immutable = self->read_only && !self->reads_log, .has_content = self->is_open
+    };
 }
 
 gboolean

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Disks that become read-only, give errors or take nothing: each message names the cause, the file and what to do."""
+import contextlib
 import fcntl
 import os
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -25,6 +27,15 @@ def test_disk_that_gives_errors():
 
 def test_disk_that_an_error_makes_read_only():
     in_namespace("becomes_read_only", file=__file__)
+
+
+@pytest.mark.parametrize("end", ["kill", "kill-at-rest"])
+def test_log_on_a_read_only_disk(end):
+    in_namespace("log", end, file=__file__)
+
+
+def test_log_without_its_index():
+    in_namespace("no_index", file=__file__)
 
 
 def test_overlay_without_room():
@@ -107,6 +118,56 @@ def case_becomes_read_only(bus):
     rest(bus)
     fails(bus.update, INSERT, "ReadOnly", *cause)
     assert bus.query(COUNT) == [(N_ROWS,)]
+    for end in (bus.stop_daemon, bus.kill_daemon):
+        end()
+        assert bus.query(COUNT) == [(N_ROWS,)]
+        fails(bus.update, INSERT, "ReadOnly", "cannot be written")
+    bus.stop_daemon()
+    mount_again(bus)
+    bus.update(INSERT)
+    assert bus.query(COUNT) == [(N_ROWS + 1,)] and bus.check(quick=False) == (True, [])
+
+
+def remount(bus, how):
+    subprocess.run(["mount", "-o", f"remount,{how}", bus.store], check=True)
+
+
+def case_log(bus, end):
+    """What was acknowledged is in the log only; another program writes as soon as the disk can be written."""
+    make_ext4(bus, 4096)
+    make_rows(bus)
+    bus.update("INSERT DATA { <urn:a> <urn:b> 1 }", language="sparql")
+    if end == "kill-at-rest":
+        rest(bus)
+    bus.kill_daemon()
+    assert end == "kill-at-rest" or os.path.getsize(os.path.join(bus.store, "queryd.db-wal")) > 0
+    remount(bus, "ro")
+    assert bus.query(COUNT) == [(N_ROWS,)]
+    assert bus.query("SELECT ?o { <urn:a> <urn:b> ?o }", language="sparql")[0][0][0] == "1"
+    assert bus.property("ReadOnly") is True and bus.check(quick=False) == (True, [])
+    fails(bus.update, INSERT, "ReadOnly", "cannot be written")
+    rest(bus)
+    assert bus.query(COUNT) == [(N_ROWS,)]
+    remount(bus, "rw")
+    if end == "kill":
+        with contextlib.closing(sqlite3.connect(os.path.join(bus.store, "queryd.db"), isolation_level=None)) as other:
+            for n in range(1, 200):
+                other.execute("INSERT INTO t (x) VALUES (randomblob(3000))")
+                other.execute("PRAGMA wal_checkpoint")
+                assert bus.query(COUNT) == [(N_ROWS + n,)]
+        assert bus.query(COUNT) == [(N_ROWS + n,)] and bus.check(quick=False) == (True, [])
+    bus.stop_daemon()
+    bus.update(INSERT)
+    assert bus.check(quick=False) == (True, [])
+
+
+def case_no_index(bus):
+    make_ext4(bus, 4096)
+    make_rows(bus)
+    bus.kill_daemon()
+    os.unlink(os.path.join(bus.store, "queryd.db-shm"))
+    remount(bus, "ro")
+    fails(bus.query, COUNT, "ReadOnly", "its log has to be recovered first: copy the folder to a place that can be written")
 
 
 def case_overlay(bus):
