@@ -48,7 +48,10 @@ propagate_open_error(GError **error, const char *path, GError *failure)
     g_autoptr(GError) owned = failure;
     QwError code = qd_error_get_code(owned);
 
-    if (code == QW_ERROR_INTERNAL || code == QW_ERROR_READ_ONLY || code == QW_ERROR_ACCESS_DENIED)
+    if (code == QW_ERROR_INTERNAL)
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE,
+                    "cannot read database '%s' directly: %s; the daemon may serve it all the same", path, owned->message);
+    else if (code == QW_ERROR_READ_ONLY || code == QW_ERROR_ACCESS_DENIED)
         g_set_error(error, QUERY_ERROR, QUERY_ERROR_UNAVAILABLE,
                     "cannot read database '%s' directly: %s. Without rights to write its folder, its -wal and -shm files have to "
                     "be there; the daemon may serve it all the same",

@@ -11,6 +11,7 @@
 
 #include "daemon/base/hot.h"
 #include "daemon/sqlite/file-lengths.h"
+#include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/sqlite-error.h"
@@ -172,59 +173,40 @@ set_open_error(sqlite3 *db, const char *path, int result, GError **error)
     if (errno_value != 0 && !qd_file_lengths_check_kinds(path, error))
         return;
     if (errno_value != 0)
-        qd_error_set_errno(error, errno_value, "cannot open database '%s'", path);
+        qd_file_trouble_set(error, errno_value, "cannot open database '%s'", path);
     else
         qd_sqlite_set_call_error(error, db, result, "cannot open database '%s'", path);
 }
 
-/* When it cannot open a file for writing, SQLite opens it for reading and says so at the first write, for any reason. FALSE:
- * the permissions of @path forbid it. */
-static gboolean
-blame_limits(const char *what, const char *path, GError **error)
+/* When it cannot open a file for writing, SQLite opens it for reading and says so at the first write, for any reason. */
+static void
+explain_read_only(const char *what, const char *path, GError **error)
 {
-    if (access(path, W_OK) != 0)
-        return FALSE;
-
     g_clear_error(error);
-    if (!qd_file_lengths_check_kinds(path, error))
-        return TRUE;
+    if (!qd_file_lengths_check_kinds(path, error) || qd_file_trouble_explain_read_only(path, error))
+        return;
     qd_error_set(error, QW_ERROR_LIMIT_EXCEEDED,
-                 "cannot open %s '%s' for writing, though its permissions allow it: too many open files, no memory or no space;"
-                 " the next try opens it again",
+                 "could not open %s '%s' for writing, and now it can be: too many open files, or no memory; the next try opens it"
+                 " again",
                  what, path);
-    return TRUE;
 }
 
 static gboolean
 check_writable(sqlite3 *db, const char *path, int access_flags, GError **error)
 {
-    return (access_flags & SQLITE_OPEN_READWRITE) == 0 || sqlite3_db_readonly(db, "main") != 1 ||
-           !blame_limits("database", path, error);
-}
-
-/* The log and its index have permissions of their own. */
-static gboolean
-blame_permissions(const char *path, GError **error)
-{
-    static const char *const suffixes[] = { "-wal", "-shm" };
-
-    for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
-        g_autofree char *name = g_strconcat(path, suffixes[i], NULL);
-
-        if (access(path, W_OK) != 0 || access(name, W_OK) == 0 || errno == ENOENT)
-            continue;
-        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot open '%s' for writing: %s; the next try opens it again", name,
-                     g_strerror(errno));
+    if ((access_flags & SQLITE_OPEN_READWRITE) == 0 || sqlite3_db_readonly(db, "main") != 1)
         return TRUE;
-    }
+    explain_read_only("database", path, error);
     return FALSE;
 }
 
 gboolean
 qd_connection_correct_read_only(const char *path, GError **error)
 {
-    return error != NULL && g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) &&
-           (blame_permissions(path, error) || blame_limits("the write-ahead log of", path, error));
+    if (error == NULL || !g_error_matches(*error, QD_ERROR, (gint) QW_ERROR_READ_ONLY) || access(path, F_OK) != 0)
+        return FALSE;
+    explain_read_only("the write-ahead log of", path, error);
+    return TRUE;
 }
 
 static char *

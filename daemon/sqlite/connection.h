@@ -92,8 +92,9 @@ void qd_connection_note_content(QdConnection *self);
  * reading would fail. The log is cut if it is in the database. */
 void qd_connection_keep_log(QdConnection *self);
 
-/* If a log cannot be opened for writing, SQLite opens it for reading, and the first write says READ_ONLY, for any reason. If
- * @path may be written, @error (nullable) becomes LIMIT_EXCEEDED. Returns: whether it has */
+/* If a file cannot be opened for writing, SQLite opens it for reading, and the first write says READ_ONLY, for any reason. A
+ * READ_ONLY of @error (nullable) becomes an error that names the file and the cause. Returns: whether it has, so that the
+ * connection has to be opened again */
 gboolean qd_connection_correct_read_only(const char *path, GError **error);
 QdConnection *qd_connection_free(QdConnection *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)

@@ -11,6 +11,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/sqlite/file-lengths.h"
+#include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/memory.h"
 
 /*
@@ -293,11 +294,42 @@ set_growth_error(GError **error, sqlite3 *db)
     return TRUE;
 }
 
+/* 0: not known. The error of a read that SQLite has called damage is forgotten by now. */
+static int
+find_disk_errno(sqlite3 *db, gboolean reads)
+{
+    static const int places[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+    int number = sqlite3_system_errno(db);
+
+    for (guint i = 0; i < G_N_ELEMENTS(places) && !qd_file_trouble_is_of_disk(number); i++) {
+        sqlite3_file *file = NULL;
+
+        (void) sqlite3_file_control(db, "main", places[i], &file);
+        if (file != NULL && file->pMethods != NULL)
+            (void) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    }
+    return qd_file_trouble_is_of_disk(number) ? number : reads ? EIO : 0;
+}
+
+/* "disk I/O error" names neither the file nor the reason. */
+static gboolean
+set_disk_error(GError **error, sqlite3 *db, int meant)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+    gboolean reads = meant == SQLITE_IOERR_READ || sqlite3_extended_errcode(db) == SQLITE_IOERR_READ;
+    int number = find_disk_errno(db, reads);
+
+    if (number == 0 || path == NULL || path[0] == '\0')
+        return FALSE;
+    qd_file_trouble_set(error, number, "cannot %s '%s', or a file beside it", reads ? "read" : "write", path);
+    return TRUE;
+}
+
 /* What SQLite calls an error of the disk, damage or no database may be what another program has cut off or replaced. */
 static gboolean
-set_file_error(GError **error, sqlite3 *db, int result)
+set_file_error(GError **error, sqlite3 *db, int meant)
 {
-    int class = result & 0xff;
+    int class = meant & 0xff;
 
     if (db == NULL)
         return FALSE;
@@ -306,7 +338,7 @@ set_file_error(GError **error, sqlite3 *db, int result)
     if (class != SQLITE_IOERR && class != SQLITE_CORRUPT && class != SQLITE_NOTADB)
         return FALSE;
     return !qd_file_lengths_check_log(db, FALSE, error) || !qd_file_lengths_check_database(db, error) ||
-           (class == SQLITE_IOERR && set_growth_error(error, db));
+           (class == SQLITE_IOERR && (set_growth_error(error, db) || set_disk_error(error, db, meant)));
 }
 
 static void

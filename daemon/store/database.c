@@ -21,10 +21,12 @@
 #include "daemon/recover/replace.h"
 #include "daemon/recover/schema-copy.h"
 #include "daemon/sqlite/file-check.h"
+#include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/file-watch.h"
 #include "daemon/sqlite/schema.h"
 #include "daemon/store/harm.h"
 #include "daemon/store/lost-content.h"
+#include "daemon/store/read-only.h"
 
 #define DATABASE_NAME "queryd.db"
 #define LOCK_NAME "lock"
@@ -47,6 +49,8 @@ struct QdDatabase {
     int guard_fd;       /* -1: none */
     QdFileWatch *watch; /* (nullable): from the guard on */
     gboolean read_only;
+    int refusal;          /* the error of a read-only store's lock: EROFS, EACCES */
+    gboolean reads_log;   /* of a read-only store that was not closed in order */
     gboolean is_open;     /* so its file is not empty */
     gboolean harmed;      /* the file is whole, its internal tables are not */
     char *read_only_hint; /* "", or what to do where the file system is read-only for us */
@@ -76,35 +80,32 @@ qd_database_free(QdDatabase *self)
     return NULL;
 }
 
-/*
- * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
- */
 static void
 note_read_only(QdDatabase *self, int errno_value)
 {
-    if (errno_value != EROFS || g_getenv("INVOCATION_ID") == NULL)
-        return;
-
     g_free(self->read_only_hint);
-    self->read_only_hint = g_strdup_printf(
-        ". If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
-        "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
-        self->directory);
+    self->read_only_hint = qd_read_only_make_hint(self->directory, errno_value);
 }
 
 static gboolean
 make_directory(QdDatabase *self, GError **error)
 {
+    struct stat st;
     int saved_errno;
 
     if (g_mkdir_with_parents(self->directory, 0700) == 0)
         return TRUE;
 
+    /* GLib calls all that it cannot look at "Not a directory" */
     saved_errno = errno;
+    if (saved_errno == ENOTDIR && stat(self->directory, &st) < 0 && errno != ENOENT)
+        saved_errno = errno;
     note_read_only(self, saved_errno);
     if (saved_errno == EROFS)
         qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s': %s%s", self->directory, g_strerror(EROFS),
                      self->read_only_hint);
+    else if (qd_file_trouble_is_of_disk(saved_errno))
+        qd_file_trouble_set(error, saved_errno, "cannot look at directory '%s'", self->directory);
     else
         qd_error_set_errno(error, saved_errno, "cannot create directory '%s'", self->directory);
     return FALSE;
@@ -158,11 +159,12 @@ take_lock(QdDatabase *self, GError **error)
     self->lock_fd = TEMP_FAILURE_RETRY(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (self->lock_fd < 0) {
         if (errno == EROFS || errno == EACCES) {
+            self->refusal = errno;
             note_read_only(self, errno);
             self->read_only = TRUE;
             return TRUE;
         }
-        qd_error_set_errno(error, errno, "cannot open '%s'", path);
+        qd_file_trouble_set(error, errno, "cannot open '%s'", path);
         return FALSE;
     }
     if (lock_patiently(self->lock_fd, &lock) < 0) {
@@ -366,13 +368,11 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
     return FALSE;
 }
 
-/* A file that cannot be written can still be read, if no log waits to be recovered. */
 static gboolean
 open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
 {
-    g_autofree char *wal = g_strconcat(self->path, "-wal", NULL);
-    QdConnectionInfo info = qd_database_get_info(self);
     g_autoptr(QdConnection) probe = NULL;
+    QdConnectionInfo info;
     struct stat st;
     gint64 ignored;
 
@@ -385,11 +385,9 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
                      self->read_only_hint);
         return FALSE;
     }
-    if (stat(wal, &st) == 0 && st.st_size > 0) {
-        qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written, but its log has to be recovered first%s",
-                     self->directory, self->read_only_hint);
+    if (!qd_read_only_check_log(self->path, self->refusal, self->read_only_hint, &self->reads_log, error))
         return FALSE;
-    }
+    info = qd_database_get_info(self);
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
     return probe != NULL && qd_connection_get_int64(probe, "SELECT count(*) FROM sqlite_schema", &ignored, error);
 }
@@ -518,8 +516,9 @@ qd_database_get_directory(const QdDatabase *self)
 QdConnectionInfo
 qd_database_get_info(const QdDatabase *self)
 {
-    return (
-        QdConnectionInfo){ .path = self->path, .setup = self->setup, .immutable = self->read_only, .has_content = self->is_open };
+    return (QdConnectionInfo){
+        .path = self->path, .setup = self->setup, .immutable = self->read_only && !self->reads_log, .has_content = self->is_open
+    };
 }
 
 gboolean

@@ -453,7 +453,8 @@ def case_permissions(bus):
     assert_backup_fails(bus, "AccessDenied", ".tmp': Permission denied")
     os.chmod(bus.store, 0o700)
     bus.kill_daemon()
-    for path, mode, name, words in ((log, 0o400, "ReadOnly", f"cannot open '{log}' for writing: Permission denied"),
+    for path, mode, name, words in ((database_file(bus), 0o400, "ReadOnly", "queryd.db' for writing: Permission denied; the user"),
+                                    (log, 0o400, "ReadOnly", f"cannot open '{log}' for writing: Permission denied"),
                                     (log, 0, "AccessDenied", f"cannot open '{log}': Permission denied"),
                                     (bus.store, 0o600, "AccessDenied", "cannot look at it: Permission denied")):
         before = os.stat(path).st_mode & 0o777

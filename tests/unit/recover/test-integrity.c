@@ -135,7 +135,7 @@ test_disk_error(StoreFixture *self, gconstpointer data)
         n_calls_left = k;
         was_hit = FALSE;
         if (!qd_integrity_run(&integrity, reader, FALSE, count_down, &n_steps, &error)) {
-            store_assert_error(error, QW_ERROR_INTERNAL, "disk I/O error");
+            store_assert_error(error, QW_ERROR_INTERNAL, "Input/output error; the disk reports an error");
             g_assert_false(integrity.finished);
             n_failures++;
         }
