@@ -102,7 +102,7 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
     for (gsize i = 0; i < G_N_ELEMENTS(options); i++) {
         int r = sqlite3_db_config(self->db, options[i].option, options[i].value, NULL);
         if (r != SQLITE_OK) {
-            qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
+            qd_sqlite_set_own_error(error, self->db, r);
             return FALSE;
         }
     }
@@ -361,25 +361,29 @@ run_command(QdConnection *self, QdCommand command, GError **error)
     }
     self->guard.policy = policy;
     if (r != SQLITE_OK) {
-        qd_sqlite_set_error(error, self->db, r, NULL, 0, NULL);
+        qd_sqlite_set_own_error(error, self->db, r);
         return FALSE;
     }
     return TRUE;
 }
 
+/* The end of the last one may have lacked memory. */
+static gboolean
+end_last(QdConnection *self, GError **error)
+{
+    return sqlite3_get_autocommit(self->db) || qd_connection_execute(self, "ROLLBACK", error);
+}
+
 gboolean
 qd_connection_begin(QdConnection *self, GError **error)
 {
-    /* the end of the last one may have lacked memory */
-    if (!sqlite3_get_autocommit(self->db) && !qd_connection_execute(self, "ROLLBACK", error))
-        return FALSE;
-    return run_command(self, BEGIN_READ, error);
+    return end_last(self, error) && run_command(self, BEGIN_READ, error);
 }
 
 gboolean
 qd_connection_begin_write(QdConnection *self, GError **error)
 {
-    return run_command(self, BEGIN_WRITE, error);
+    return end_last(self, error) && run_command(self, BEGIN_WRITE, error);
 }
 
 gboolean

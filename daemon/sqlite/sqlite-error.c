@@ -382,18 +382,34 @@ qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char 
     set_error(error, db, result, TRUE, text, n_bytes, limits);
 }
 
+/* SQLite's generic error, where the client has written nothing. Without memory some calls give it, too. */
+static GError *
+make_own_error(sqlite3 *db, int result)
+{
+    GError *failure = NULL;
+
+    set_error(&failure, db, result, FALSE, NULL, 0, NULL);
+    if (qd_error_get_code(failure) == QW_ERROR_SYNTAX)
+        failure->code = (gint) (qd_memory_take_system_failure() ? QW_ERROR_NO_MEMORY : QW_ERROR_INTERNAL);
+    return failure;
+}
+
+void
+qd_sqlite_set_own_error(GError **error, sqlite3 *db, int result)
+{
+    g_propagate_error(error, make_own_error(db, result));
+}
+
 void
 qd_sqlite_set_call_error(GError **error, sqlite3 *db, int result, const char *format, ...)
 {
-    GError *failure = NULL;
     g_autofree char *call = NULL;
     va_list args;
 
     va_start(args, format);
     call = g_strdup_vprintf(format, args);
     va_end(args);
-    set_error(&failure, db, result, FALSE, NULL, 0, NULL);
-    g_propagate_prefixed_error(error, failure, "%s: ", call);
+    g_propagate_prefixed_error(error, make_own_error(db, result), "%s: ", call);
 }
 
 const char *

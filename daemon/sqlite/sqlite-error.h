@@ -38,6 +38,9 @@ void qd_sqlite_set_error(GError **error, sqlite3 *db, int result, const char *te
 /* The same when it failed to compile @text: then it is no error of a full-text query, which FTS5 finds when it runs. */
 void qd_sqlite_set_compile_error(GError **error, sqlite3 *db, int result, const char *text, size_t n_bytes, const QdLimits *limits);
 
+/* The same for a statement of ours that names nothing of a schema, such as BEGIN: never SYNTAX. */
+void qd_sqlite_set_own_error(GError **error, sqlite3 *db, int result);
+
 /* The same when a call of SQLite failed that is about no statement: "CALL: the reason". */
 void qd_sqlite_set_call_error(GError **error, sqlite3 *db, int result, const char *format, ...) G_GNUC_PRINTF(4, 5);
 

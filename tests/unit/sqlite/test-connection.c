@@ -62,6 +62,20 @@ test_end_is_true(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM ended"), ==, 200);
 }
 
+/* One that the last rollback, for want of memory, has left open. */
+static void
+test_begin_after_a_rollback_that_failed(StoreFixture *self, gconstpointer data)
+{
+    g_autoptr(GError) error = NULL;
+
+    store_execute(self->writer, "CREATE TABLE t(a)");
+    store_execute(self->writer, "BEGIN; INSERT INTO t VALUES(1)");
+    g_assert_true(qd_connection_begin_write(self->writer, &error));
+    g_assert_no_error(error);
+    g_assert_true(qd_connection_end(self->writer, &error));
+    g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM t"), ==, 0);
+}
+
 static void
 test_settings(StoreFixture *self, gconstpointer data)
 {
@@ -420,6 +434,7 @@ main(int argc, char **argv)
 #define ADD(path, func) \
     g_test_add("/sqlite/connection/" path, StoreFixture, NULL, store_fixture_set_up, func, store_fixture_tear_down)
     ADD("end-is-true", test_end_is_true);
+    ADD("begin-after-a-rollback-that-failed", test_begin_after_a_rollback_that_failed);
     ADD("settings", test_settings);
     ADD("mapping-and-cache", test_mapping_and_cache);
     ADD("hardened-in-effect", test_hardened_in_effect);

@@ -130,6 +130,27 @@ test_limits_in_force(void)
     g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
 }
 
+/* The client has written no SQL that could be wrong. */
+static void
+test_own_statements(void)
+{
+    g_autoptr(GError) own = NULL;
+    g_autoptr(GError) call = NULL;
+    g_autoptr(GError) busy = NULL;
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    g_assert_cmpint(sqlite3_exec(db, "BEGIN; BEGIN", NULL, NULL, NULL), ==, SQLITE_ERROR);
+    qd_sqlite_set_own_error(&own, db, SQLITE_ERROR);
+    store_assert_error(own, QW_ERROR_INTERNAL, "cannot start a transaction within a transaction");
+    qd_sqlite_set_call_error(&call, NULL, SQLITE_ERROR, "cannot register '%s'", "x");
+    store_assert_error(call, QW_ERROR_INTERNAL, "cannot register 'x': SQL logic error");
+    qd_sqlite_set_own_error(&busy, NULL, SQLITE_BUSY);
+    store_assert_error(busy, QW_ERROR_BUSY, "locked");
+    qd_sqlite_set_own_error(NULL, db, SQLITE_ERROR);
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+}
+
 static void
 test_without_a_connection(void)
 {
@@ -148,6 +169,7 @@ main(int argc, char **argv)
     g_test_add_func("/sqlite/sqlite-error/real-failures", test_real_failures);
     g_test_add_func("/sqlite/sqlite-error/full-text", test_full_text);
     g_test_add_func("/sqlite/sqlite-error/limits-in-force", test_limits_in_force);
+    g_test_add_func("/sqlite/sqlite-error/own-statements", test_own_statements);
     g_test_add_func("/sqlite/sqlite-error/without-a-connection", test_without_a_connection);
     return g_test_run();
 }
