@@ -86,6 +86,12 @@ read_source(char *buffer, gsize n_bytes, gpointer data, GError **error)
 }
 
 static gboolean
+check_call(gpointer data, GError **error)
+{
+    return !qd_call_is_cancelled(((Import *) data)->call, error);
+}
+
+static gboolean
 take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpointer data, GError **error)
 {
     Import *self = data;
@@ -122,6 +128,7 @@ read_document(Import *self, GError **error)
         .base = self->call->options.base,
         .read_func = read_source,
         .read_data = self,
+        .check_func = check_call,
         .quad_func = take_quad,
         .prefix_func = take_prefix,
         .data = self,
