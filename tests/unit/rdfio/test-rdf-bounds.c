@@ -199,6 +199,71 @@ test_xml_checks(void)
     g_assert_cmpuint(input.n_checks, >=, (guint) text->len / 8192);
 }
 
+/* Each base is relative to the one before: a chain of them is quadratic without a bound. */
+static void
+test_base(void)
+{
+    g_autoptr(GString) chain = g_string_new("@base <http://e/> .\n");
+    g_autoptr(GString) most = g_string_new("@base <http://e/");
+    g_autoptr(GString) xml = g_string_new(RDF_START "<r:Description xml:base='http://e/");
+    g_autoptr(GString) json = g_string_new("{\"@context\": {\"@base\": \"http://e/");
+
+    for (guint i = 0; i < 40000; i++) {
+        g_string_append(chain, "@base <a/> .\n");
+        g_string_append(xml, "a/");
+        g_string_append(json, "a/");
+    }
+    check_refused(QD_RDF_TURTLE, chain->str, chain->len, QW_ERROR_TOO_BIG,
+                  "32765:7: the base IRI has 65537 bytes, at most 65536 are allowed");
+    g_string_append(xml, "'/>" RDF_END);
+    check_refused(QD_RDF_XML, xml->str, xml->len, QW_ERROR_TOO_BIG, ": the base IRI has 80009 bytes, at most 65536 are allowed");
+    g_string_append(json, "\"}}");
+    check_refused(QD_RDF_JSONLD, json->str, json->len, QW_ERROR_TOO_BIG,
+                  "1:14: the base IRI has 80009 bytes, at most 65536 are allowed");
+
+    while (most->len < 65536 + strlen("@base <"))
+        g_string_append_c(most, 'a');
+    g_string_append(most, "> . <> <x> <y> .");
+    check_read(QD_RDF_TURTLE, most, 1);
+}
+
+/* Statements that make no quad. */
+static void
+test_turtle_checks(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autoptr(GError) error = NULL;
+    Input input;
+
+    for (guint i = 0; i < 1000; i++)
+        g_string_append(text, "@base <http://e/> .\n");
+    g_assert_true(read_text(QD_RDF_TURTLE, text->str, text->len, 1 << 20, &input, &error));
+    g_assert_cmpuint(input.n_checks, ==, 1000);
+}
+
+/* Contexts that make no quad; each keeps its base. */
+static void
+test_contexts(void)
+{
+    g_autoptr(GString) text = g_string_new("{\"@context\": [{\"@base\": \"http://e/\"}");
+    g_autoptr(GString) chain = g_string_new(text->str);
+    g_autoptr(GError) error = NULL;
+    Input input;
+
+    for (guint i = 0; i < 1000; i++)
+        g_string_append(text, ", {\"@base\": \"http://e/\"}");
+    g_string_append(text, "]}");
+    g_assert_true(read_text(QD_RDF_JSONLD, text->str, text->len, 1 << 20, &input, &error));
+    g_assert_cmpuint(input.n_checks, >=, 1000);
+
+    for (guint i = 0; i < 20000; i++)
+        g_string_append(chain, ", {\"@base\": \"a/\"}");
+    g_string_append(chain, "]}");
+    check_refused(QD_RDF_JSONLD, chain->str, chain->len, QW_ERROR_TOO_BIG, "the limit 'jsonld_record_bytes' is 33554432");
+    (void) read_text(QD_RDF_JSONLD, chain->str, chain->len, 1 << 20, &input, NULL);
+    g_assert_cmpuint(input.n_checks, <, 10000);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -207,5 +272,8 @@ main(int argc, char **argv)
     g_test_add_func("/rdfio/rdf-bounds/namespaces-around", test_namespaces_around);
     g_test_add_func("/rdfio/rdf-bounds/no-attributes", test_no_attributes);
     g_test_add_func("/rdfio/rdf-bounds/xml-checks", test_xml_checks);
+    g_test_add_func("/rdfio/rdf-bounds/base", test_base);
+    g_test_add_func("/rdfio/rdf-bounds/turtle-checks", test_turtle_checks);
+    g_test_add_func("/rdfio/rdf-bounds/contexts", test_contexts);
     return g_test_run();
 }
