@@ -28,6 +28,8 @@ static const QdLimitInfo limit_table[QD_N_LIMITS] = {
         "memory for one record of a JSON-LD document (docs/formats.md), and once more for its context"),
     ROW(JSONLD_TERMS, "jsonld_terms", "", 10000000, 1000, 1000000000000, TOO_COMPLEX,
         "terms of the contexts of a JSON-LD document, each counted as often as its context is used in another place"),
+    ROW(XML_ATTRIBUTES, "xml_attributes", "", 1000, 10, 10000, TOO_COMPLEX,
+        "attributes and namespaces of a tag in an RDF/XML document, with the namespaces of the elements around it"),
     ROW(XML_ENTITIES, "xml_entities", "", 10000, 10, 1000000, TOO_COMPLEX, "entities that an RDF/XML document declares"),
     ROW(XML_ENTITY_BYTES, "xml_entity_bytes", "bytes", 16 * MIB, 64 * KIB, 64 * GIB, TOO_COMPLEX,
         "text of the entities of an RDF/XML document, declared and where they stand; 8 times the document if that is more"),

@@ -86,10 +86,19 @@ read_source(char *buffer, gsize n_bytes, gpointer data, GError **error)
 }
 
 static gboolean
+check_call(gpointer data, GError **error)
+{
+    return !qd_call_is_cancelled(((Import *) data)->call, error);
+}
+
+static gboolean
 take_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpointer data, GError **error)
 {
     Import *self = data;
 
+    /* a short name may stand for an IRI of megabytes, so that a read is not often enough */
+    if (!check_call(self, error))
+        return FALSE;
     if (g != NULL && self->call->options.transfer.one_graph) {
         qd_error_set(error, QW_ERROR_BAD_PARAMETER, "the document has the named graph '%.*s', but the option 'one_graph' is given",
                      (int) MIN(g->n_lexical, 100), g->lexical);
@@ -111,6 +120,8 @@ take_prefix(const char *prefix, gsize n_prefix, const char *iri, gsize n_iri, gp
 {
     Import *self = data;
 
+    if (!check_call(self, error))
+        return FALSE;
     return self->load == NULL || qd_bulk_load_add_prefix(prefix, n_prefix, iri, n_iri, self->load, error);
 }
 
@@ -122,6 +133,7 @@ read_document(Import *self, GError **error)
         .base = self->call->options.base,
         .read_func = read_source,
         .read_data = self,
+        .check_func = check_call,
         .quad_func = take_quad,
         .prefix_func = take_prefix,
         .data = self,

@@ -330,6 +330,7 @@ qd_jsonld_read(const QdRdfReading *reading, GError **error)
 
     self.ld = (QdLd){
         .limits = reading->limits,
+        .reading = reading,
         .options = reading->jsonld != NULL ? reading->jsonld : &defaults,
         .document = document,
         .record = record,

@@ -26,6 +26,12 @@ context_alloc(QdJsonArena *arena)
     return self;
 }
 
+gboolean
+qd_ld_check(const QdLd *ld, const QdJsonArena *arena, GError **error)
+{
+    return qd_rdf_reading_check(ld->reading, error) && qd_json_arena_check(arena, error);
+}
+
 QdLdContext *
 qd_ld_context_new(QdLd *ld, const char *base)
 {
@@ -207,7 +213,7 @@ set_base(QdLd *ld, QdLdContext *result, const QdJson *value, GError **error)
     if (value->kind != QD_JSON_STRING || (!qd_iri_is_absolute(value->text, value->n_text) && result->base == NULL))
         return qd_ld_fail(error, value, "invalid base IRI", "it is no IRI, and there is none that it could be relative to");
     result->base = resolve(ld, result->arena, result->base, value);
-    return TRUE;
+    return qd_iri_check_base(strlen(result->base), error);
 }
 
 static gboolean
@@ -338,10 +344,10 @@ process(QdLd *ld, const QdLdContext *active, const QdJson *local, const char *ba
         ok = FALSE;
     }
     for (; ok && context != NULL; context = local->kind == QD_JSON_ARRAY ? context->next : NULL)
-        ok = add_context(ld, active, &result, context, base, remote, flags, error);
+        ok = add_context(ld, active, &result, context, base, remote, flags, error) && qd_ld_check(ld, arena, error);
     ld->depth--;
     *ret_context = result;
-    return ok && qd_json_arena_check(arena, error);
+    return ok;
 }
 
 gboolean

@@ -57,6 +57,7 @@ struct QdLdContext {
 /* What the algorithms share while a document is read. */
 typedef struct QdLd {
     const QdLimits *limits;
+    const QdRdfReading *reading;
     const QdJsonLdReading *options;
     QdJsonArena *document; /* what lives as long as the reading */
     QdJsonArena *record;   /* what lives as long as a record */
@@ -69,6 +70,9 @@ typedef struct QdLd {
 #define QD_LD_OVERRIDE 1u     /* protected terms may be redefined */
 #define QD_LD_NO_PROPAGATE 2u /* unless the context says otherwise */
 #define QD_LD_NO_VALIDATE 4u  /* a context that is included already is not looked into again */
+
+/* Asked for each piece of work: FALSE when the caller wants no more, or when @arena has more than a record may have. */
+gboolean qd_ld_check(const QdLd *ld, const QdJsonArena *arena, GError **error);
 
 QdLdContext *qd_ld_context_new(QdLd *ld, const char *base);
 

@@ -434,7 +434,7 @@ qd_ld_expand_in(QdLd *ld, const QdLdContext *context, const char *property, cons
 {
     const QdLdTerm *term = property != NULL ? qd_ld_context_find(context, property) : NULL;
 
-    if (!qd_json_arena_check(ld->record, error))
+    if (!qd_ld_check(ld, ld->record, error))
         return FALSE;
     switch (element->kind) {
     case QD_JSON_NULL:

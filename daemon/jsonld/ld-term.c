@@ -427,7 +427,7 @@ check_work(QdLd *ld, const Draft *draft, GError **error)
                            draft->value->column);
         return FALSE;
     }
-    return qd_json_arena_check(draft->making->context->arena, error);
+    return qd_ld_check(ld, draft->making->context->arena, error);
 }
 
 static gboolean

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "daemon/base/error.h"
 #include "daemon/rdf/code-point.h"
 
 typedef struct Piece {
@@ -47,6 +48,17 @@ qd_iri_check(const char *iri, gsize n_bytes)
             return FALSE;
     }
     return qd_code_point_check(iri, n_bytes, NULL);
+}
+
+gboolean
+qd_iri_check_base(gsize n_bytes, GError **error)
+{
+    if (n_bytes <= QD_IRI_BASE_BYTES_MAX)
+        return TRUE;
+
+    qd_error_set(error, QW_ERROR_TOO_BIG, "the base IRI has %" G_GSIZE_FORMAT " bytes, at most %d are allowed", n_bytes,
+                 QD_IRI_BASE_BYTES_MAX);
+    return FALSE;
 }
 
 /* What stands before any of @stops, which must not hold NUL. */

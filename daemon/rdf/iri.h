@@ -9,11 +9,23 @@
 
 #include <glib.h>
 
+/* A base may have so many bytes: each relative reference is resolved by reading all of it. */
+#define QD_IRI_BASE_BYTES_MAX 65536
+
 /* True when @iri begins with a scheme and ":". */
 gboolean qd_iri_is_absolute(const char *iri, gsize n_bytes);
 
 /* True when @iri has none of the characters that IRIREF excludes (space and below, <>"{}|^`\) and is UTF-8. */
 gboolean qd_iri_check(const char *iri, gsize n_bytes);
+
+/**
+ * qd_iri_check_base:
+ * @n_bytes: of an IRI that others are going to be resolved against
+ * @error: (nullable): location for an error
+ *
+ * Returns: FALSE with TOO_BIG when it is longer than QD_IRI_BASE_BYTES_MAX
+ */
+gboolean qd_iri_check_base(gsize n_bytes, GError **error);
 
 /**
  * qd_iri_resolve:

@@ -216,7 +216,7 @@ take_xml_attributes(Frame *frame, const QdXmlAttribute *attributes, guint n, GEr
         }
         if (!g_str_equal(attributes[i].local, "base"))
             continue;
-        if (!resolve(frame->base, attributes[i].value, base, error))
+        if (!resolve(frame->base, attributes[i].value, base, error) || !qd_iri_check_base(base->len, error))
             return FALSE;
         g_string_assign(frame->base, base->str);
     }

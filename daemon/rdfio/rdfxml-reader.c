@@ -17,6 +17,7 @@
 #include "daemon/base/error.h"
 #include "daemon/rdfio/rdfxml-grammar.h"
 #include "daemon/rdfio/xml-entities.h"
+#include "daemon/rdfio/xml-open-tag.h"
 
 /* Around a literal's content while it is canonical text: it has no namespace, so that it adds none. */
 #define WRAPPER "x"
@@ -24,6 +25,8 @@
 #define N_WRAPPER_END (sizeof "</" WRAPPER ">" - 1)
 /* What a node of libxml2 takes, at least. */
 #define NODE_BYTES 120
+/* libxml2 gets so much at a time: it compares the attributes of a tag that ends within it with each other. */
+#define FEED_BYTES 8192
 
 typedef struct Reader {
     const QdRdfReading *reading;
@@ -31,6 +34,9 @@ typedef struct Reader {
     xmlParserCtxtPtr parser;
     GError *error;
     GArray *attributes; /* of QdXmlAttribute */
+    QdXmlOpenTag open_tag;
+    GArray *n_declared; /* of guint: the namespaces that each open element declares */
+    guint n_namespaces; /* of all of them */
 
     /* while in an XML literal */
     xmlDocPtr literal;
@@ -229,6 +235,38 @@ finish_literal(Reader *self, GError **error)
     return ok;
 }
 
+/* Attributes ------------------------------------------------------------------------------------------------------------ */
+
+/* libxml2 compares them with each other, and looks each prefix up in all namespaces that are declared. */
+static gboolean
+check_attributes(Reader *self, guint64 n)
+{
+    const QdLimits *limits = self->reading->limits;
+    GError *error = NULL;
+
+    if (n + self->n_namespaces <= qd_limits_get(limits, QD_LIMIT_XML_ATTRIBUTES))
+        return TRUE;
+
+    qd_limit_set_error(&error, limits, QD_LIMIT_XML_ATTRIBUTES,
+                       "a tag has too many attributes and namespaces, or the elements around it have: use elements for attributes");
+    stop_here(self, error);
+    return FALSE;
+}
+
+static void
+declare_namespaces(Reader *self, guint n)
+{
+    g_array_append_val(self->n_declared, n);
+    self->n_namespaces += n;
+}
+
+static void
+forget_namespaces(Reader *self)
+{
+    self->n_namespaces -= g_array_index(self->n_declared, guint, self->n_declared->len - 1);
+    g_array_set_size(self->n_declared, self->n_declared->len - 1);
+}
+
 /* SAX ------------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -240,8 +278,9 @@ on_start_element(void *data, const xmlChar *local, const xmlChar *prefix, const 
     GError *error = NULL;
     gboolean ok;
 
-    if (self->error != NULL)
+    if (self->error != NULL || !check_attributes(self, (guint64) n_attributes + (guint64) n_namespaces))
         return;
+    declare_namespaces(self, (guint) n_namespaces);
     if (self->literal != NULL) {
         add_literal_element(self, local, prefix, uri, n_attributes, attributes);
         return;
@@ -273,6 +312,7 @@ on_end_element(void *data, const xmlChar *local, const xmlChar *prefix, const xm
 
     if (self->error != NULL)
         return;
+    forget_namespaces(self);
     if (self->literal != NULL && self->depth > 0) {
         self->depth--;
         self->parent = self->parent->parent;
@@ -336,6 +376,36 @@ attribute_clear(gpointer data)
     g_free(((QdXmlAttribute *) data)->value);
 }
 
+/* The attributes of the tag that libxml2 keeps for its next call. */
+static guint
+count_open_tag(Reader *self)
+{
+    const xmlParserInput *input = self->parser->input;
+
+    if (input == NULL || self->parser->instate == XML_PARSER_CDATA_SECTION)
+        return 0;
+    return qd_xml_open_tag_count(&self->open_tag, input->consumed + (guint64) (input->cur - input->base), (const char *) input->cur,
+                                 (gsize) (input->end - input->cur));
+}
+
+/* A tag that never ends is counted while it comes; any other when it is read. */
+static gboolean
+feed(Reader *self, const char *text, gsize n_bytes, GError **error)
+{
+    while (n_bytes > 0 && self->error == NULL) {
+        gsize n = MIN(n_bytes, FEED_BYTES);
+
+        if (!qd_rdf_reading_check(self->reading, error))
+            return FALSE;
+        (void) xmlParseChunk(self->parser, text, (int) n, 0);
+        if (self->error == NULL)
+            (void) check_attributes(self, count_open_tag(self));
+        text += n;
+        n_bytes -= n;
+    }
+    return TRUE;
+}
+
 static gboolean
 read_document(Reader *self, GError **error)
 {
@@ -345,12 +415,13 @@ read_document(Reader *self, GError **error)
 
     while (self->error == NULL) {
         n = qd_xml_entities_read(entities, &text, error);
-        if (n < 0)
+        if (n < 0 || !feed(self, text, (gsize) n, error))
             return FALSE;
-        (void) xmlParseChunk(self->parser, text, (int) n, n == 0);
         if (n == 0)
             break;
     }
+    if (self->error == NULL)
+        (void) xmlParseChunk(self->parser, NULL, 0, 1);
     if (self->error == NULL && !self->parser->wellFormed)
         qd_error_set(&self->error, QW_ERROR_SYNTAX, "1:1: no well-formed XML");
     if (self->error != NULL)
@@ -384,9 +455,11 @@ qd_rdfxml_read(const QdRdfReading *reading, GError **error)
     (void) xmlCtxtUseOptions(reader.parser, XML_PARSE_NONET);
     reader.attributes = g_array_new(FALSE, FALSE, sizeof(QdXmlAttribute));
     g_array_set_clear_func(reader.attributes, attribute_clear);
+    reader.n_declared = g_array_new(FALSE, FALSE, sizeof(guint));
 
     ok = read_document(&reader, &local_error);
     g_array_unref(reader.attributes);
+    g_array_unref(reader.n_declared);
     g_clear_pointer(&reader.literal, xmlFreeDoc);
     xmlFreeParserCtxt(reader.parser);
     if (local_error != NULL)

@@ -528,6 +528,13 @@ read_base(Reader *self, GError **error)
         return fail_expected(self, "the IRI of the base", error);
     if (!resolve(self, iri, error))
         return FALSE;
+    if (!qd_iri_check_base(iri->len, error)) {
+        guint line, column;
+
+        qd_lexer_get_place(self->lexer, self->token.offset, &line, &column);
+        g_prefix_error(error, "%u:%u: ", line, column);
+        return FALSE;
+    }
     g_string_assign(self->base, iri->str);
     return next_token(self, error);
 }
@@ -566,7 +573,7 @@ read_document(Reader *self, GError **error)
     if (!next_token(self, error))
         return FALSE;
     while (self->token.kind != QD_TOKEN_END) {
-        if (!read_statement(self, error))
+        if (!qd_rdf_reading_check(self->reading, error) || !read_statement(self, error))
             return FALSE;
         g_string_truncate(self->arena, 0);
     }

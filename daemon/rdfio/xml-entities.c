@@ -128,7 +128,7 @@ push_entity(QdXmlEntities *self, QdXmlEntity *entity, const char *name)
         return qd_xml_source_fail(self, "the entity '%.100s' contains itself", name);
     if (self->frames->len >= qd_limits_get(self->reading->limits, QD_LIMIT_RDF_DEPTH))
         return qd_xml_source_fail_limit(self, QD_LIMIT_RDF_DEPTH, "entities are nested too deep, here ", name);
-    if (!qd_xml_source_charge(self, entity->n_text + 1, name))
+    if (!qd_xml_source_charge(self, entity->n_text + 1, name) || !qd_rdf_reading_check(self->reading, &self->error))
         return FALSE;
     entity->open = TRUE;
     g_array_append_val(self->frames, frame);
