@@ -71,8 +71,8 @@ gboolean query_cursor_set_aside(gpointer owner, gint64 deadline_usec);
  * @self: an open cursor of a transaction, without a call under way
  * @last_insert_rowid: (inout): set at the END of an update
  *
- * Reads the rest of the result into a backlog, however long it takes, and gives the transaction its channel back. What goes wrong
- * with the result is said when its rows are read. Thread: that of the transaction.
+ * Reads the rest of the result into a backlog, and gives the transaction its channel back. A query whose rest takes too much room
+ * or time is cancelled. What goes wrong with the result is said when its rows are read. Thread: that of the transaction.
  *
  * Returns: FALSE with @error when the wait has ended before; the next call goes on
  */

@@ -140,12 +140,29 @@ query_cursor_set_aside(gpointer owner, gint64 deadline_usec)
     return done;
 }
 
+/* Of a transaction's time. By default the daemon ends one that makes no request for 5 s (transaction_idle_ms). */
+#define KEEP_MAX_USEC (3 * G_USEC_PER_SEC)
+
+/* An update has been executed: its rows are there, and come. */
+static gboolean
+keep_record(QueryCursor *self, const QueryRecord *record, gint64 deadline_usec, GError **failure)
+{
+    if (is_last(record) || self->opener.is_update || g_get_monotonic_time() < deadline_usec)
+        return query_backlog_put(self->backlog, record, failure);
+    g_set_error(failure, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED,
+                "the rest of this result took more than %d s to read before the next call of its transaction: read results to "
+                "their end, or close their cursors",
+                (int) (KEEP_MAX_USEC / G_USEC_PER_SEC));
+    return FALSE;
+}
+
 /* FALSE with @error: the wait has ended. TRUE: *@ret_last is the last record, of ROWS if the channel is of no more use. */
 static gboolean
 read_all(QueryCursor *self, QueryRecord *ret_last, GCancellable *cancellable, GError **error)
 {
     GError *failure = NULL;
-    gboolean is_kept = TRUE; /* while there is room for it */
+    gboolean is_kept = TRUE; /* while there is room and time for it */
+    gint64 deadline_usec = g_get_monotonic_time() + KEEP_MAX_USEC;
     QueryIo io = QUERY_IO_DONE;
 
     *ret_last = (QueryRecord){ .kind = QW_KIND_ROWS };
@@ -158,7 +175,7 @@ read_all(QueryCursor *self, QueryRecord *ret_last, GCancellable *cancellable, GE
         if (io != QUERY_IO_DONE)
             continue;
         *ret_last = record;
-        if (is_kept && !query_backlog_put(self->backlog, &record, &failure)) {
+        if (is_kept && !keep_record(self, &record, deadline_usec, &failure)) {
             is_kept = FALSE;
             io = self->opener.is_update || query_cursor_send_cancel(self) ? QUERY_IO_DONE : QUERY_IO_FAILED;
         }

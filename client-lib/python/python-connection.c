@@ -70,6 +70,7 @@ create(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
     }
     self->connection = connection;
     self->cancellable = g_cancellable_new();
+    qpy_hold_init(&self->hold);
     return (PyObject *) self;
 }
 
@@ -81,6 +82,7 @@ dealloc(PyObject *object)
 
     g_clear_object(&self->connection);
     g_clear_object(&self->cancellable);
+    qpy_hold_clear(&self->hold);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -114,11 +116,13 @@ prepare(PyObject *object, PyObject *arguments)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self);
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->hold);
     if (writes)
         statement = query_connection_prepare_update(connection, (QueryLanguage) language, text, cancellable, &error);
     else
         statement = query_connection_prepare(connection, (QueryLanguage) language, text, cancellable, &error);
     g_object_unref(connection);
+    qpy_hold_leave(&self->hold);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return statement != NULL ? qpy_statement_new(self, statement) : qpy_raise(error);
@@ -137,8 +141,10 @@ begin(PyObject *object, PyObject *unused)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self);
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->hold);
     transaction = query_connection_begin(connection, cancellable, &error);
     g_object_unref(connection);
+    qpy_hold_leave(&self->hold);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return transaction != NULL ? qpy_transaction_new(self, transaction) : qpy_raise(error);
@@ -154,10 +160,13 @@ interrupt(PyObject *object, PyObject *unused)
 static PyObject *
 close_connection(PyObject *object, PyObject *unused)
 {
-    QueryConnection *connection = g_steal_pointer(&((QpyConnection *) object)->connection);
+    QpyConnection *self = (QpyConnection *) object;
+    QueryConnection *connection = g_steal_pointer(&self->connection);
 
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->hold);
     g_clear_object(&connection);
+    qpy_hold_leave(&self->hold);
     Py_END_ALLOW_THREADS;
     Py_RETURN_NONE;
 }

@@ -48,8 +48,11 @@ PyMODINIT_FUNC PyInit__client(void); /* what CPython looks for */
 PyMODINIT_FUNC
 PyInit__client(void)
 {
-    PyObject *module = import_hooks() ? PyModule_Create(&definition) : NULL;
+    PyObject *module;
 
+    if (!qpy_hold_watch_forks())
+        return PyErr_NoMemory();
+    module = import_hooks() ? PyModule_Create(&definition) : NULL;
     if (module == NULL)
         return NULL;
     if (!add_constants(module) || !qpy_connection_add_types(module) || !qpy_statement_add_types(module) ||

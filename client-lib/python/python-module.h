@@ -10,6 +10,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <pthread.h>
 
 #include "client-lib/query-client.h"
 
@@ -26,11 +27,34 @@ extern PyTypeObject *qpy_result_type;
 extern PyTypeObject *qpy_statement_type;
 extern PyTypeObject *qpy_transaction_type;
 
-/* What a connection's objects share: its calls are cancelled together. */
+/* By python-hold.c: one call of a connection at a time, in any thread. */
+typedef struct QpyHold {
+    pthread_mutex_t mutex; /* of what follows, for some instructions */
+    pthread_cond_t is_free;
+    gboolean is_held;
+    guint n_waiting;
+    GSList *dropped; /* of QueryCursor: freed while it is held */
+    guint n_forks;   /* of the process before it was made */
+} QpyHold;
+
+/* What a connection's objects share: its calls are cancelled together, and run one after the other. */
 typedef struct QpyConnection {
     PyObject_HEAD QueryConnection *connection; /* (nullable): closed */
     GCancellable *cancellable;                 /* of the calls that run now */
+    QpyHold hold;
 } QpyConnection;
+
+/* Returns: FALSE when there is no memory. Once, before the first connection */
+gboolean qpy_hold_watch_forks(void);
+void qpy_hold_init(QpyHold *self);
+/* No thread holds it, and nothing was dropped. */
+void qpy_hold_clear(QpyHold *self);
+/* Waits for the call that runs. Without the GIL, which that call's thread may wait for. */
+void qpy_hold_take(QpyHold *self);
+/* Frees what was dropped meanwhile. Without the GIL */
+void qpy_hold_leave(QpyHold *self);
+/* Closes and frees @cursor (transfer full), or has the call that runs now do so at its end. Without the GIL; waits for no call */
+void qpy_hold_drop(QpyHold *self, QueryCursor *cursor);
 
 /* (transfer full): for a call that begins now */
 GCancellable *qpy_connection_get_cancellable(QpyConnection *self);

@@ -35,7 +35,7 @@ dealloc(PyObject *object)
     PyTypeObject *type = Py_TYPE(object);
 
     Py_BEGIN_ALLOW_THREADS;
-    g_object_unref(self->cursor); /* may wait for the rest of an update */
+    qpy_hold_drop(&self->connection->hold, self->cursor); /* may wait for the rest of an update */
     Py_END_ALLOW_THREADS;
     Py_DECREF(self->connection);
     PyObject_Free(self);
@@ -49,8 +49,12 @@ step(QpyResult *self, GCancellable *cancellable)
     GError *error = NULL;
     gboolean has_row;
 
+    if (query_cursor_get_n_ready(self->cursor) > 0) /* a row that is here: no call */
+        return query_cursor_next(self->cursor, NULL, NULL);
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->connection->hold);
     has_row = query_cursor_next(self->cursor, cancellable, &error);
+    qpy_hold_leave(&self->connection->hold);
     Py_END_ALLOW_THREADS;
     if (error != NULL) {
         (void) qpy_raise(error);
@@ -150,7 +154,9 @@ close_result(PyObject *object, PyObject *unused)
     QpyResult *self = (QpyResult *) object;
 
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->connection->hold);
     query_cursor_close(self->cursor);
+    qpy_hold_leave(&self->connection->hold);
     Py_END_ALLOW_THREADS;
     Py_RETURN_NONE;
 }

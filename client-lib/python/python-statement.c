@@ -47,11 +47,13 @@ run(QpyStatement *self, QueryTransaction *transaction)
     QueryCursor *cursor;
 
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->connection->hold);
     if (transaction != NULL)
         cursor = query_transaction_execute(transaction, self->statement, cancellable, &error);
     else
         cursor = query_statement_execute(self->statement, cancellable, &error);
     g_clear_object(&transaction);
+    qpy_hold_leave(&self->connection->hold);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return cursor != NULL ? qpy_result_new(self->connection, cursor) : qpy_raise(error);

@@ -83,11 +83,13 @@ prepare(PyObject *object, PyObject *arguments)
         return NULL;
     cancellable = qpy_connection_get_cancellable(self->connection);
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->connection->hold);
     if (writes)
         statement = query_transaction_prepare_update(transaction, (QueryLanguage) language, text, cancellable, &error);
     else
         statement = query_transaction_prepare(transaction, (QueryLanguage) language, text, cancellable, &error);
     g_object_unref(transaction);
+    qpy_hold_leave(&self->connection->hold);
     Py_END_ALLOW_THREADS;
     g_object_unref(cancellable);
     return statement != NULL ? qpy_statement_new(self->connection, statement) : qpy_raise(error);
@@ -104,8 +106,10 @@ end(QpyTransaction *self, gboolean (*how)(QueryTransaction *, GCancellable *, GE
     if (transaction == NULL)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
+    qpy_hold_take(&self->connection->hold);
     ok = how(transaction, cancellable, &error);
     g_object_unref(transaction);
+    qpy_hold_leave(&self->connection->hold);
     Py_END_ALLOW_THREADS;
     drop(self);
     if (!ok)

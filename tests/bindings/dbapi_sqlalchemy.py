@@ -131,6 +131,32 @@ def check_threads(engine):
         assert connection.execute(sa.text("SELECT count(*) FROM song WHERE title LIKE 'thread %'")).scalar() == 12, errors
 
 
+def check_isolation(url, autocommit, **options):
+    """What one checkout sets is gone with it: the pooled connection is as the engine makes them."""
+    engine = sa.create_engine(url, pool_size=1, max_overflow=0, **options)
+
+    def check(connection, expected):
+        assert connection.connection.dbapi_connection.autocommit is expected, (url, options)
+
+    for level in ("SERIALIZABLE", "AUTOCOMMIT"):
+        with engine.connect() as connection:
+            check(connection, autocommit)
+        with engine.connect().execution_options(isolation_level=level) as connection:
+            check(connection, level == "AUTOCOMMIT")
+    with engine.connect() as connection:
+        check(connection, autocommit)
+    engine.dispose()
+
+
+def check_isolation_levels():
+    plain, switched = "sqlite+queryd://", "sqlite+queryd://?autocommit=1"
+    check_isolation(plain, False)
+    check_isolation(plain, True, isolation_level="AUTOCOMMIT")
+    check_isolation(switched, True)
+    check_isolation(switched, True, isolation_level="AUTOCOMMIT")
+    check_isolation(switched, False, isolation_level="SERIALIZABLE")
+
+
 assert queryd.sqlalchemy.Dialect.driver == "queryd"
 store = sa.create_engine("sqlite+queryd://?timeout=60&relaxed=1")
 Base.metadata.create_all(store)
@@ -139,5 +165,6 @@ check_core(store)
 check_reflection(store)
 check_orm(store)
 check_threads(store)
+check_isolation_levels()
 Base.metadata.drop_all(store)
 print("all as expected")

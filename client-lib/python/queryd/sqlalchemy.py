@@ -80,14 +80,8 @@ class Dialect(SQLiteDialect):
     def get_isolation_level(self, dbapi_connection):
         return "AUTOCOMMIT" if dbapi_connection.autocommit else "SERIALIZABLE"
 
-    def get_default_isolation_level(self, dbapi_connection):
-        return "SERIALIZABLE"
-
     def set_isolation_level(self, dbapi_connection, level):
         dbapi_connection.autocommit = level == "AUTOCOMMIT"
-
-    def reset_isolation_level(self, dbapi_connection):
-        dbapi_connection.autocommit = False
 
 
 registry.register("sqlite.queryd", __name__, "Dialect")
