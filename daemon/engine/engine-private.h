@@ -42,6 +42,7 @@ struct QdEngine {
     /* main thread only */
     gint state; /* QdEngineState, atomic for the statistics */
     GError *open_error;
+    gint64 rights_usec;   /* when qd_engine_can_write_again() has looked last */
     uint64_t reopen_usec; /* from then on a call tries to open what could not be opened */
     GPtrArray *held;      /* of QdCall, until the database is open */
     gboolean draining;

@@ -109,3 +109,14 @@ qd_engine_has_lost_memory(const QdEngine *self)
 {
     return qd_memory_get_lost() > qd_limits_get(&self->context.limits, QD_LIMIT_HEAP_HARD_BYTES) / LOST_SHARE;
 }
+
+gboolean
+qd_engine_can_write_again(QdEngine *self)
+{
+    gint64 now = g_get_monotonic_time();
+
+    if (!qd_engine_is_read_only(self) || now - self->rights_usec < G_USEC_PER_SEC)
+        return FALSE;
+    self->rights_usec = now;
+    return qd_database_can_be_written(self->context.database);
+}

@@ -73,6 +73,9 @@ gboolean qd_engine_is_drained_but_for_told(QdEngine *self);
 /* Calls of SQLite that were made to return have lost so much memory that another daemon has to follow. */
 gboolean qd_engine_has_lost_memory(const QdEngine *self);
 
+/* The store was opened for reading, and could be opened for writing by now: another daemon has to follow. Looks once a second. */
+gboolean qd_engine_can_write_again(QdEngine *self);
+
 /* For the watchdog: false when a worker that should react has not for @max_usec. */
 gboolean qd_engine_is_alive(QdEngine *self, uint64_t max_usec);
 

@@ -124,9 +124,13 @@ on_activity(void *user_data)
     QdService *self = user_data;
 
     qd_life_cycle_note_activity(self->life);
-    if (self->life != NULL && self->engine != NULL && !qd_life_cycle_is_stopping(self->life) &&
-        qd_engine_has_lost_memory(self->engine))
+    if (self->life == NULL || self->engine == NULL || self->bus_service == NULL || qd_life_cycle_is_stopping(self->life))
+        return;
+    if (qd_engine_has_lost_memory(self->engine))
         qd_life_cycle_stop(self->life, "memory of calls that were made to return is lost", EXIT_SUCCESS);
+    else if (qd_engine_is_idle(self->engine) && qd_bus_service_is_idle(self->bus_service) &&
+             qd_engine_can_write_again(self->engine))
+        qd_life_cycle_stop(self->life, "the store can be written again, and is opened for that at the next start", EXIT_SUCCESS);
 }
 
 /* No client sees a damaged file being mended under it: the next call starts a daemon that salvages first. */

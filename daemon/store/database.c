@@ -102,8 +102,7 @@ make_directory(QdDatabase *self, GError **error)
         saved_errno = errno;
     note_read_only(self, saved_errno);
     if (saved_errno == EROFS)
-        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s': %s%s", self->directory, g_strerror(EROFS),
-                     self->read_only_hint);
+        qd_error_set(error, QW_ERROR_READ_ONLY, "cannot create directory '%s'%s", self->directory, self->read_only_hint);
     else if (qd_file_trouble_is_of_disk(saved_errno))
         qd_file_trouble_set(error, saved_errno, "cannot look at directory '%s'", self->directory);
     else
@@ -525,6 +524,14 @@ gboolean
 qd_database_is_read_only(const QdDatabase *self)
 {
     return self->read_only;
+}
+
+gboolean
+qd_database_can_be_written(const QdDatabase *self)
+{
+    g_autofree char *lock = g_build_filename(self->directory, LOCK_NAME, NULL);
+
+    return !self->read_only || qd_read_only_is_over(self->path, lock);
 }
 
 const char *

@@ -75,7 +75,9 @@ gboolean qd_database_replace(const char *directory, const char *word, char **ret
 /* How the file has to be opened. */
 QdConnectionInfo qd_database_get_info(const QdDatabase *self);
 gboolean qd_database_is_read_only(const QdDatabase *self);
-/* Ends an error's message in a read-only store: "", or what to do where systemd's sandbox is the likely reason. */
+/* Whether the next start is likely to open a read-only store for writing. */
+gboolean qd_database_can_be_written(const QdDatabase *self);
+/* Ends an error's message in a read-only store: ": " and the reason, and what to do where systemd's sandbox is likely to be it. */
 const char *qd_database_get_read_only_hint(const QdDatabase *self);
 /*
  * Before each update, outside of a transaction: what a full disk had no room for when the store was opened. Counts the start and

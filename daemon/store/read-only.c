@@ -10,10 +10,12 @@
 #include "daemon/store/read-only.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/error.h"
+#include "daemon/base/fd.h"
 
 /*
  * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
@@ -22,10 +24,11 @@ char *
 qd_read_only_make_hint(const char *directory, int errno_value)
 {
     if (errno_value != EROFS || g_getenv("INVOCATION_ID") == NULL)
-        return g_strdup("");
-    return g_strdup_printf(". If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
-                           "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
-                           directory);
+        return g_strdup_printf(": %s", g_strerror(errno_value));
+    return g_strdup_printf(
+        ": %s. If that is systemd's sandbox: make the directory, say 'systemctl --user edit' with the name of this "
+        "service (queryd.service), and add the lines '[Service]' and 'ReadWritePaths=%s'",
+        g_strerror(errno_value), directory);
 }
 
 gboolean
@@ -39,11 +42,25 @@ qd_read_only_check_log(const char *path, int refusal, const char *hint, gboolean
 
     if (has_log && (refusal != EROFS || access(index, R_OK) < 0)) {
         qd_error_set(error, QW_ERROR_READ_ONLY,
-                     "store '%s' cannot be written, but its log has to be recovered first: copy the folder to a place that can be "
-                     "written, and begin queryd with --directory%s",
+                     "store '%s' cannot be written, but its log has to be recovered first (copy the folder to a place that can be "
+                     "written, and begin queryd with --directory)%s",
                      directory, hint);
         return FALSE;
     }
     *ret_has_log = has_log;
     return TRUE;
+}
+
+/* All that a start needs, lest each ends at once. ext4 after an error still has the right, and refuses to open. The database is not
+ * opened here: closing it would drop SQLite's locks. */
+gboolean
+qd_read_only_is_over(const char *path, const char *lock)
+{
+    g_autofree char *directory = g_path_get_dirname(path);
+    g_auto(QdFd) fd = -1;
+
+    if (access(directory, W_OK | X_OK) < 0 || access(path, W_OK) < 0)
+        return FALSE;
+    fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    return fd >= 0;
 }

@@ -11,7 +11,7 @@
  * @directory: the store's
  * @errno_value: the error of what could not be opened or made for writing
  *
- * Returns: (transfer full): "", or a sentence to follow a message
+ * Returns: (transfer full): ": " and the reason, to follow a message
  */
 char *qd_read_only_make_hint(const char *directory, int errno_value);
 
@@ -26,3 +26,6 @@ char *qd_read_only_make_hint(const char *directory, int errno_value);
  * Returns: whether the database can be read
  */
 gboolean qd_read_only_check_log(const char *path, int refusal, const char *hint, gboolean *ret_has_log, GError **error);
+
+/* Whether the folder, the database at @path and @lock can be written by now, as far as rights and mounts go. */
+gboolean qd_read_only_is_over(const char *path, const char *lock);

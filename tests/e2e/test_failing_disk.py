@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-from harness import BusError
+from harness import BusError, wait_until
 from test_full_disk import rest
-from test_lifecycle import in_namespace, main, make_ext4
+from test_lifecycle import in_namespace, main, make_ext4, mount
 
 N_ROWS = 10
 COUNT = "SELECT count(*) FROM t"
@@ -32,6 +32,10 @@ def test_disk_that_an_error_makes_read_only():
 @pytest.mark.parametrize("end", ["kill", "kill-at-rest"])
 def test_log_on_a_read_only_disk(end):
     in_namespace("log", end, file=__file__)
+
+
+def test_disk_that_can_be_written_again():
+    in_namespace("writes_again", file=__file__)
 
 
 def test_log_without_its_index():
@@ -156,9 +160,27 @@ def case_log(bus, end):
                 other.execute("PRAGMA wal_checkpoint")
                 assert bus.query(COUNT) == [(N_ROWS + n,)]
         assert bus.query(COUNT) == [(N_ROWS + n,)] and bus.check(quick=False) == (True, [])
-    bus.stop_daemon()
-    bus.update(INSERT)
+    wait_until(lambda: writes(bus), "a daemon that writes")
     assert bus.check(quick=False) == (True, [])
+
+
+def writes(bus):
+    """A daemon that was begun on a read-only disk ends when that is over."""
+    with contextlib.suppress(BusError):
+        return bus.update(INSERT)
+
+
+def case_writes_again(bus):
+    mount(bus, "tmpfs", "-o", "mode=700")
+    make_rows(bus)
+    bus.stop_daemon()
+    remount(bus, "ro")
+    fails(bus.update, INSERT, "ReadOnly", f"store '{bus.store}' cannot be written: Read-only file system")
+    pid = bus.daemon_pid()
+    assert bus.query(COUNT) == [(N_ROWS,)] and bus.daemon_pid() == pid
+    remount(bus, "rw")
+    wait_until(lambda: writes(bus), "a daemon that writes")
+    assert bus.daemon_pid() != pid and bus.query(COUNT) == [(N_ROWS + 1,)]
 
 
 def case_no_index(bus):
@@ -167,7 +189,7 @@ def case_no_index(bus):
     bus.kill_daemon()
     os.unlink(os.path.join(bus.store, "queryd.db-shm"))
     remount(bus, "ro")
-    fails(bus.query, COUNT, "ReadOnly", "its log has to be recovered first: copy the folder to a place that can be written")
+    fails(bus.query, COUNT, "ReadOnly", "its log has to be recovered first (copy the folder to a place that can be written")
 
 
 def case_overlay(bus):
