@@ -307,6 +307,39 @@ set_file_error(GError **error, sqlite3 *db, int result)
            (class == SQLITE_IOERR && set_growth_error(error, db));
 }
 
+/*
+ * The code of a constraint that SQLite reports by another one. ALTER TABLE ADD COLUMN checks the rows in SQL of its own, whose
+ * RAISE is a plain error: a text of the user never is. Virtual tables have no words of SQLite's, or its words without the extended
+ * code.
+ */
+static int
+find_constraint(int result, const char *message)
+{
+    static const struct {
+        int result;
+        const char *words;
+        int meant;
+    } constraints[] = {
+        { SQLITE_ERROR, "CHECK constraint failed", SQLITE_CONSTRAINT_CHECK },
+        { SQLITE_ERROR, "NOT NULL constraint failed", SQLITE_CONSTRAINT_NOTNULL },
+        { SQLITE_ERROR, "type mismatch on DEFAULT", SQLITE_CONSTRAINT_DATATYPE },
+        { SQLITE_CONSTRAINT_PRIMARYKEY, "constraint failed", SQLITE_CONSTRAINT_VTAB },
+        { SQLITE_CONSTRAINT, "UNIQUE constraint failed: *", SQLITE_CONSTRAINT_VTAB },
+        { SQLITE_CONSTRAINT, "rtree constraint failed: *", SQLITE_CONSTRAINT_VTAB },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(constraints); i++)
+        if (constraints[i].result == result && g_pattern_match_simple(constraints[i].words, message))
+            return constraints[i].meant;
+    return result;
+}
+
+int
+qd_sqlite_get_constraint(sqlite3 *db)
+{
+    return find_constraint(sqlite3_extended_errcode(db), sqlite3_errmsg(db));
+}
+
 static void
 set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
@@ -324,6 +357,8 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     in_text = compiles || offset >= 0;
     if (g_str_has_prefix(message->str, NO_COLUMN) && !in_text)
         in_text = text == NULL || !asks_virtual_table(db, text, n_bytes);
+    if (is_last && !in_text && qd_sqlite_get_constraint_kind(qd_sqlite_get_constraint(db)) != NULL)
+        code = QW_ERROR_CONSTRAINT;
     if (code == QW_ERROR_SYNTAX && !refine_full_text(message, in_text, &code))
         code = refine_error(message, limits);
 
@@ -333,7 +368,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
         qd_error_set(error, code, "%s", message->str);
     if (code == QW_ERROR_CONSTRAINT && error != NULL)
         qd_error_add_detail(*error, QD_CONSTRAINT_KIND,
-                            qd_sqlite_get_constraint_kind(is_last ? sqlite3_extended_errcode(db) : meant));
+                            qd_sqlite_get_constraint_kind(is_last ? qd_sqlite_get_constraint(db) : meant));
 }
 
 void
