@@ -340,9 +340,13 @@ describe(QdConnection *connection, int result, char *const *tables, GError *erro
 void
 qd_constraint_describe(QdConnection *connection, char *const *tables, GError *error)
 {
+    static const char *const key[] = { QD_CONSTRAINT_KIND, "foreign-key" };
+    char **details = qd_error_get_details(error);
     int result = qd_sqlite_get_constraint(qd_connection_get_db(connection));
 
-    if (qd_sqlite_get_constraint_kind(result) != NULL)
+    if (details != NULL && g_str_equal(details[0], key[0]) && g_str_equal(details[1], key[1]))
+        describe(connection, SQLITE_CONSTRAINT_FOREIGNKEY, tables, error); /* RESTRICT has another code */
+    else if (qd_sqlite_get_constraint_kind(result) != NULL)
         describe(connection, result, tables, error);
 }
 

@@ -47,3 +47,19 @@ def test_virtual_tables(bus):
         ("INSERT INTO r VALUES(1, 5, 2)", "r"),
     ):
         assert break_constraint(bus, text) == ("Constraint", [("kind", "virtual-table"), ("table", table)])
+
+
+def test_restrict(bus):
+    """SQLite compiles it as a trigger without a name; a trigger with the same words is still one."""
+    bus.update("CREATE TABLE p(id INTEGER PRIMARY KEY)")
+    bus.update("CREATE TABLE r(a REFERENCES p ON DELETE RESTRICT ON UPDATE RESTRICT)")
+    bus.update("CREATE TABLE t(x)")
+    bus.update("CREATE TRIGGER raises BEFORE INSERT ON t BEGIN SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed'); END")
+    bus.update("INSERT INTO p VALUES(1)")
+    bus.update("INSERT INTO r VALUES(1)")
+    key = [("kind", "foreign-key"), ("table", "r"), ("column", "a")]
+    assert break_constraint(bus, "DELETE FROM p WHERE id = 1") == ("Constraint", key)
+    assert break_constraint(bus, "UPDATE p SET id = 5") == ("Constraint", key)
+    assert break_constraint(bus, "INSERT INTO t VALUES(1)") == ("Constraint", [("kind", "trigger")])
+    bus.update("CREATE TRIGGER also BEFORE DELETE ON p WHEN old.id = 7 BEGIN INSERT INTO t VALUES(1); END")
+    assert break_constraint(bus, "DELETE FROM p WHERE id = 1")[1][0] == ("kind", "trigger")  # one of both
