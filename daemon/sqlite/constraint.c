@@ -133,6 +133,76 @@ find_index(Found *self, sqlite3 *db, const char *table, const char *text)
     (void) sqlite3_finalize(stmt);
 }
 
+/* What follows the words that SQLite begins such an error with; all of it when it does not. */
+static const char *
+skip_words(const char *message, const char *words)
+{
+    return g_str_has_prefix(message, words) ? message + strlen(words) : message;
+}
+
+/* Of these errors SQLite tells no table: it is known when there is one only. */
+static void
+find_only_table(Found *self, char *const *tables, const char *name)
+{
+    if (tables[0] != NULL && tables[1] == NULL)
+        add_candidate(self, tables[0], NULL, g_ptr_array_new_with_free_func(g_free));
+    self->n_names = name != NULL ? 1 : 0;
+    g_free(self->name);
+    self->name = g_strdup(name);
+}
+
+/*
+ * The ways to read @text as "table.a, table.b": names may have commas and dots. @chosen: so far; @ret_columns: of the last way.
+ * Returns: how many ways, 2 for more
+ */
+static guint
+read_columns(const char *table, const GPtrArray *columns, const char *text, GPtrArray *chosen, GPtrArray *ret_columns)
+{
+    guint n_ways = 0;
+
+    for (guint i = 0; i < columns->len && n_ways < 2; i++) {
+        g_autofree char *own = g_strdup_printf("%s.%s", table, (const char *) columns->pdata[i]);
+        const char *rest = skip_words(text, own);
+
+        if (rest == text || (*rest != '\0' && !g_str_has_prefix(rest, ", ")))
+            continue;
+        g_ptr_array_add(chosen, columns->pdata[i]);
+        if (*rest != '\0') {
+            n_ways += read_columns(table, columns, rest + strlen(", "), chosen, ret_columns);
+        } else {
+            n_ways++;
+            g_ptr_array_set_size(ret_columns, 0);
+            for (guint k = 0; k < chosen->len; k++)
+                g_ptr_array_add(ret_columns, g_strdup(chosen->pdata[k]));
+        }
+        g_ptr_array_set_size(chosen, (gint) chosen->len - 1);
+    }
+    return MIN(n_ways, 2);
+}
+
+/* CREATE UNIQUE INDEX over equal rows: no such index is in the schema. One of expressions is named, in quotes. */
+static void
+find_new_index(Found *self, sqlite3 *db, char *const *tables, const char *text)
+{
+    g_autoptr(GPtrArray) found = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+    gsize n = strlen(text);
+
+    if (g_str_has_prefix(text, "index '") && n > strlen("index ''") && text[n - 1] == '\'') {
+        g_autoptr(GString) name = g_string_new_len(text + strlen("index '"), (gssize) (n - strlen("index ''")));
+
+        (void) g_string_replace(name, "''", "'", 0);
+        find_only_table(self, tables, name->str);
+        return;
+    }
+    for (; *tables != NULL; tables++) {
+        g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM temp.pragma_table_xinfo(?1)", *tables);
+
+        if (read_columns(*tables, columns, text, chosen, found) == 1)
+            add_candidate(self, *tables, NULL, g_ptr_array_ref(found));
+    }
+}
+
 /* @text ends with "table.column", and that is all of it when @whole. */
 static void
 find_column(Found *self, sqlite3 *db, const char *table, const char *text, gboolean whole)
@@ -150,15 +220,16 @@ find_column(Found *self, sqlite3 *db, const char *table, const char *text, gbool
     }
 }
 
-/* Of these errors SQLite tells no table: it is known when there is one only. */
+/* It is known when one of the written tables only is virtual. */
 static void
-find_only_table(Found *self, char *const *tables, const char *name)
+find_virtual_table(Found *self, sqlite3 *db, char *const *tables)
 {
-    if (tables[0] != NULL && tables[1] == NULL)
-        add_candidate(self, tables[0], NULL, g_ptr_array_new_with_free_func(g_free));
-    self->n_names = name != NULL ? 1 : 0;
-    g_free(self->name);
-    self->name = g_strdup(name);
+    for (; *tables != NULL; tables++) {
+        g_autoptr(GPtrArray) names = read_names(db, "SELECT name FROM temp.pragma_table_list(?1) WHERE type = 'virtual'", *tables);
+
+        if (names->len > 0)
+            add_candidate(self, *tables, NULL, g_ptr_array_new_with_free_func(g_free));
+    }
 }
 
 static gboolean
@@ -210,13 +281,6 @@ tell(const Found *self, GError *error)
         qd_error_add_detail(error, QD_CONSTRAINT_COLUMN, self->columns->pdata[i]);
 }
 
-/* What follows the words that SQLite begins such an error with; all of it when it does not. */
-static const char *
-skip_words(const char *message, const char *words)
-{
-    return g_str_has_prefix(message, words) ? message + strlen(words) : message;
-}
-
 static void
 find(Found *self, sqlite3 *db, int result, const char *message, char *const *tables)
 {
@@ -229,35 +293,44 @@ find(Found *self, sqlite3 *db, int result, const char *message, char *const *tab
     case SQLITE_MISMATCH:
         find_only_table(self, tables, NULL);
         return;
+    case SQLITE_CONSTRAINT_VTAB:
+        find_virtual_table(self, db, tables);
+        return;
     case SQLITE_CONSTRAINT_FOREIGNKEY:
         find_foreign_keys(self, db, tables);
         return;
     default: /* SQLite's numbers, not our enum */
         break;
     }
-    for (; *tables != NULL; tables++) {
+    for (char *const *table = tables; *table != NULL; table++) {
         if (result == SQLITE_CONSTRAINT_UNIQUE)
-            find_index(self, db, *tables, unique);
+            find_index(self, db, *table, unique);
         else if (result == SQLITE_CONSTRAINT_PRIMARYKEY)
-            find_key(self, db, *tables, unique);
+            find_key(self, db, *table, unique);
         else if (result == SQLITE_CONSTRAINT_ROWID)
-            find_rowid(self, *tables, unique);
+            find_rowid(self, *table, unique);
         else if (result == SQLITE_CONSTRAINT_NOTNULL)
-            find_column(self, db, *tables, skip_words(message, "NOT NULL constraint failed: "), TRUE);
+            find_column(self, db, *table, skip_words(message, "NOT NULL constraint failed: "), TRUE);
         else if (result == SQLITE_CONSTRAINT_DATATYPE)
-            find_column(self, db, *tables, message, FALSE);
+            find_column(self, db, *table, message, FALSE);
     }
+    if (result == SQLITE_CONSTRAINT_UNIQUE && self->n_names == 0)
+        find_new_index(self, db, tables, unique);
 }
 
 static void
 describe(QdConnection *connection, int result, char *const *tables, GError *error)
 {
     sqlite3 *db = qd_connection_get_db(connection);
+    gboolean is_nameless = sqlite3_extended_errcode(db) == SQLITE_ERROR; /* of ALTER TABLE, whose words name nothing */
     g_autofree char *message = g_strdup(sqlite3_errmsg(db));
     QdPolicy policy = qd_connection_set_policy(connection, QD_POLICY_INTERNAL);
     g_auto(Found) found = { .columns = g_ptr_array_new_with_free_func(g_free) };
 
-    find(&found, db, result, message, tables);
+    if (is_nameless)
+        find_only_table(&found, tables, NULL);
+    else
+        find(&found, db, result, message, tables);
     (void) qd_connection_set_policy(connection, policy);
     if (found.n_names > 1 && result == SQLITE_CONSTRAINT_FOREIGNKEY) /* of one table, perhaps; which key is not known */
         g_ptr_array_set_size(found.columns, 0);
@@ -267,9 +340,13 @@ describe(QdConnection *connection, int result, char *const *tables, GError *erro
 void
 qd_constraint_describe(QdConnection *connection, char *const *tables, GError *error)
 {
-    int result = sqlite3_extended_errcode(qd_connection_get_db(connection));
+    static const char *const key[] = { QD_CONSTRAINT_KIND, "foreign-key" };
+    char **details = qd_error_get_details(error);
+    int result = qd_sqlite_get_constraint(qd_connection_get_db(connection));
 
-    if (qd_sqlite_get_constraint_kind(result) != NULL)
+    if (details != NULL && g_str_equal(details[0], key[0]) && g_str_equal(details[1], key[1]))
+        describe(connection, SQLITE_CONSTRAINT_FOREIGNKEY, tables, error); /* RESTRICT has another code */
+    else if (qd_sqlite_get_constraint_kind(result) != NULL)
         describe(connection, result, tables, error);
 }
 

@@ -236,6 +236,40 @@ asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
     return found;
 }
 
+#define KEY_FAILED "FOREIGN KEY constraint failed"
+
+/*
+ * Whether ON DELETE RESTRICT or ON UPDATE RESTRICT has failed, which SQLite compiles as a trigger without a name. A trigger of the
+ * user's that may raise the same words leaves it open, and is no.
+ */
+static gboolean
+is_restrict(sqlite3 *db, const char *text, size_t n_bytes)
+{
+    g_autofree char *explained = g_strdup_printf("EXPLAIN %.*s", (int) n_bytes, text);
+    sqlite3_stmt *stmt = NULL;
+    gboolean is_named = TRUE;
+    guint n_named = 0;
+    guint n_nameless = 0;
+    gboolean is_main = TRUE; /* the program of the statement comes first */
+
+    (void) sqlite3_prepare_v2(db, explained, -1, &stmt, NULL);
+    while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *operation = (const char *) sqlite3_column_text(stmt, 1);
+
+        if (g_strcmp0(operation, "Init") == 0) {
+            is_named = is_main || sqlite3_column_type(stmt, 5) != SQLITE_NULL;
+            is_main = FALSE;
+        } else if (g_strcmp0(operation, "Halt") == 0 && sqlite3_column_int(stmt, 2) == SQLITE_CONSTRAINT_TRIGGER) {
+            const char *words = (const char *) sqlite3_column_text(stmt, 5); /* NULL: computed when it runs */
+
+            n_named += is_named && (words == NULL || g_str_equal(words, KEY_FAILED));
+            n_nameless += !is_named;
+        }
+    }
+    (void) sqlite3_finalize(stmt);
+    return n_nameless > 0 && n_named == 0;
+}
+
 /* SQLite tries again without writing, so that its errno is only that there is no file. */
 static int
 find_folder_errno(const char *path)
@@ -341,6 +375,39 @@ set_file_error(GError **error, sqlite3 *db, int meant)
            (class == SQLITE_IOERR && (set_growth_error(error, db) || set_disk_error(error, db, meant)));
 }
 
+/*
+ * The code of a constraint that SQLite reports by another one. ALTER TABLE ADD COLUMN checks the rows in SQL of its own, whose
+ * RAISE is a plain error: a text of the user never is. Virtual tables have no words of SQLite's, or its words without the extended
+ * code.
+ */
+static int
+find_constraint(int result, const char *message)
+{
+    static const struct {
+        int result;
+        const char *words;
+        int meant;
+    } constraints[] = {
+        { SQLITE_ERROR, "CHECK constraint failed", SQLITE_CONSTRAINT_CHECK },
+        { SQLITE_ERROR, "NOT NULL constraint failed", SQLITE_CONSTRAINT_NOTNULL },
+        { SQLITE_ERROR, "type mismatch on DEFAULT", SQLITE_CONSTRAINT_DATATYPE },
+        { SQLITE_CONSTRAINT_PRIMARYKEY, "constraint failed", SQLITE_CONSTRAINT_VTAB },
+        { SQLITE_CONSTRAINT, "UNIQUE constraint failed: *", SQLITE_CONSTRAINT_VTAB },
+        { SQLITE_CONSTRAINT, "rtree constraint failed: *", SQLITE_CONSTRAINT_VTAB },
+    };
+
+    for (guint i = 0; i < G_N_ELEMENTS(constraints); i++)
+        if (constraints[i].result == result && g_pattern_match_simple(constraints[i].words, message))
+            return constraints[i].meant;
+    return result;
+}
+
+int
+qd_sqlite_get_constraint(sqlite3 *db)
+{
+    return find_constraint(sqlite3_extended_errcode(db), sqlite3_errmsg(db));
+}
+
 static void
 set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
@@ -349,6 +416,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     gboolean is_last = db != NULL && (sqlite3_errcode(db) & 0xff) == (meant & 0xff);
     g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
+    int constraint = is_last ? qd_sqlite_get_constraint(db) : meant;
     gboolean in_text;
 
     if (set_limit_error(error, db, result) || set_file_error(error, db, meant))
@@ -358,6 +426,8 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     in_text = compiles || offset >= 0;
     if (g_str_has_prefix(message->str, NO_COLUMN) && !in_text)
         in_text = text == NULL || !asks_virtual_table(db, text, n_bytes);
+    if (is_last && !in_text && qd_sqlite_get_constraint_kind(constraint) != NULL)
+        code = QW_ERROR_CONSTRAINT;
     if (code == QW_ERROR_SYNTAX && !refine_full_text(message, in_text, &code))
         code = refine_error(message, limits);
 
@@ -365,9 +435,12 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
         qd_error_set_at(error, code, text, n_bytes, (size_t) offset, "%s", message->str);
     else
         qd_error_set(error, code, "%s", message->str);
-    if (code == QW_ERROR_CONSTRAINT && error != NULL)
-        qd_error_add_detail(*error, QD_CONSTRAINT_KIND,
-                            qd_sqlite_get_constraint_kind(is_last ? sqlite3_extended_errcode(db) : meant));
+    if (code != QW_ERROR_CONSTRAINT || error == NULL)
+        return;
+    if (constraint == SQLITE_CONSTRAINT_TRIGGER && text != NULL && g_str_equal(message->str, KEY_FAILED) &&
+        is_restrict(db, text, n_bytes))
+        constraint = SQLITE_CONSTRAINT_FOREIGNKEY;
+    qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_sqlite_get_constraint_kind(constraint));
 }
 
 void

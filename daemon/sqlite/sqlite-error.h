@@ -47,6 +47,9 @@ void qd_sqlite_set_call_error(GError **error, sqlite3 *db, int result, const cha
 /* Key of the detail that says which kind of constraint; docs/wire-format.md. */
 #define QD_CONSTRAINT_KIND "kind"
 
+/* The extended code of the constraint that the last error of @db is about, also where SQLite gives another; or its own code. */
+int qd_sqlite_get_constraint(sqlite3 *db);
+
 /**
  * qd_sqlite_get_constraint_kind:
  * @result: an extended result code of SQLite
