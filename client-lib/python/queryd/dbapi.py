@@ -23,7 +23,7 @@ paramstyle = "qmark"  # "?"; ":name" with a mapping works as well
 
 LANGUAGES = {"sql": _client.SQL, "sparql": _client.SPARQL}
 STATEMENTS_KEPT = 128  # prepared ones of a connection; each costs some hundred bytes, and the daemon nothing
-ROWS_PER_MESSAGE = 4096  # of executemany()
+ROWS_PER_MESSAGE = 4096  # of executemany(), at most: fewer if they take 64 MiB
 TIMEOUT_NONE = 4294967295
 
 # Statements that end or begin a transaction, whole. Others of this kind (SAVEPOINT, RELEASE) the daemon takes as updates.
@@ -362,10 +362,10 @@ class Cursor:
     def _send_rows(self, statement, iterator):
         if statement.prepared.n_parameters == 0:
             return self._send_all(lambda: sum(self._run(statement, statement.prepared.execute, row) for row in iterator))
-        n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
-        if n < ROWS_PER_MESSAGE:
-            return self._run_added(statement, iterator, n)
-        return self._send_all(lambda: self._run_added(statement, iterator, n))
+        n, has_more = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
+        if not has_more:
+            return self._run_added(statement, iterator, n, False)
+        return self._send_all(lambda: self._run_added(statement, iterator, n, True))
 
     def _send_all(self, send):
         """More than one message: in autocommit mode they need a transaction."""
@@ -385,11 +385,11 @@ class Cursor:
         self._take(how(*values, self.connection._transaction))
         return self.rowcount
 
-    def _run_added(self, statement, iterator, n):
+    def _run_added(self, statement, iterator, n, has_more):
         changed = 0
         while n > 0:
             changed += self._run(statement, statement.prepared.execute_rows)
-            n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE) if n == ROWS_PER_MESSAGE else 0
+            n, has_more = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE) if has_more else (0, False)
         return changed
 
     def _rows_left(self):
