@@ -35,5 +35,55 @@ class TestRows(Case):
             self.cursor.execute("DELETE FROM booze")
 
 
+class TestStatements(Case):
+    """What begins a transaction, and what does not."""
+
+    def test_without_a_transaction(self):
+        """As with sqlite3, outside of one these begin none."""
+        for text in ("VACUUM", "EXPLAIN DELETE FROM booze", "/* x */ explain query plan UPDATE booze SET price = 1"):
+            self.cursor.execute(text)
+            self.assertFalse(self.connection.in_transaction, text)
+        self.cursor.execute("INSERT INTO booze(name) VALUES('a')")
+        with self.assertRaisesRegex(queryd.NotSupportedError, "outside of a transaction"):
+            self.cursor.execute("VACUUM")
+        self.connection.commit()
+        self.assertEqual(self.count(), 1)
+
+    def test_keys_off(self):
+        """SQLite's documented order, in both modes: OFF holds for what comes, and is the connection's alone."""
+        self.connection.execute("CREATE TABLE IF NOT EXISTS glass(booze INTEGER REFERENCES booze(id))")
+        self.connection.commit()
+        insert = "INSERT INTO glass VALUES(7)"
+        for autocommit in (False, True):
+            self.connection.autocommit = autocommit
+            for text in ("PRAGMA foreign_keys=OFF", "pragma main.legacy_alter_table ( 1 );"):
+                self.cursor.execute(text)
+                self.assertEqual((self.connection.in_transaction, self.cursor.description), (False, None))
+            self.assertEqual(self.cursor.execute("PRAGMA foreign_keys").fetchall(), [(0,)])
+            self.assertEqual(self.cursor.description[0][0], "foreign_keys")
+            self.cursor.execute("BEGIN")
+            self.assertEqual(self.cursor.execute("PRAGMA foreign_keys").fetchall(), [(0,)])
+            self.assertEqual(self.cursor.execute(insert).rowcount, 1)
+            self.cursor.execute("COMMIT")
+            self.assertEqual(self.cursor.execute(insert).rowcount, 1)
+            self.assertEqual(self.cursor.executemany("INSERT INTO glass VALUES(?)", [[8], [9]]).rowcount, 2)
+            self.assertEqual(self.connection.in_transaction, not autocommit)
+            self.connection.commit()
+            self.cursor.execute("VACUUM")
+            with queryd.connect() as other, self.assertRaises(queryd.IntegrityError):
+                other.execute(insert)
+                other.commit()
+            self.cursor.execute("PRAGMA foreign_keys=ON")
+            self.assertEqual(self.cursor.execute("PRAGMA foreign_keys").fetchall(), [(1,)])
+            with self.assertRaises(queryd.IntegrityError):
+                self.cursor.execute(insert)
+            self.connection.rollback()
+            self.cursor.execute("PRAGMA legacy_alter_table=OFF")
+            self.assertEqual(self.cursor.execute("SELECT count(*) FROM glass").fetchone()[0], 4)
+            self.cursor.execute("DELETE FROM glass")
+            self.connection.commit()
+        self.cursor.execute("DROP TABLE glass")
+
+
 if __name__ == "__main__":
     main()
