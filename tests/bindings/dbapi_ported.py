@@ -84,6 +84,20 @@ class TestStatements(Case):
             self.connection.commit()
         self.cursor.execute("DROP TABLE glass")
 
+    def test_length_that_is_wrong(self):
+        """No memory is taken for it."""
+        class Long:
+            """A sequence of two values."""
+            def __len__(self):
+                return 10 ** 12
+
+            def __getitem__(self, index):
+                return (1, 2)[index]
+
+        with self.assertRaisesRegex(queryd.ProgrammingError, "2 parameters, 1000000000000 values"):
+            self.cursor.execute("SELECT ?, ?", Long())
+        self.assertEqual(self.cursor.execute("SELECT ?, ?", iter((1, 2))).fetchall(), [(1, 2)])
+
 
 if __name__ == "__main__":
     main()
