@@ -472,7 +472,8 @@ query_parameters_append(const QueryParameters *self, const QuerySchema *schema, 
     if (!columns_init(&columns, self, schema, error) || !measure(&columns, &capacity, error))
         return FALSE;
     if (capacity > n_max_bytes - MIN(used, n_max_bytes)) {
-        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG, "the rows take more than %" G_GSIZE_FORMAT " bytes", n_max_bytes);
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG,
+                    "the rows of one message take more than the limit of %" G_GSIZE_FORMAT " bytes", n_max_bytes);
         return FALSE;
     }
     g_byte_array_set_size(rows, used + (guint) capacity);

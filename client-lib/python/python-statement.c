@@ -7,6 +7,7 @@
 typedef struct QpyStatement {
     PyObject_HEAD QpyConnection *connection;
     QueryStatement *statement;
+    gboolean has_row_left; /* the values bound now are a row of add_rows() that did not fit into the last message */
 } QpyStatement;
 
 PyTypeObject *qpy_statement_type;
@@ -23,6 +24,7 @@ qpy_statement_new(QpyConnection *connection, QueryStatement *statement)
     self->connection = connection;
     Py_INCREF(connection);
     self->statement = statement;
+    self->has_row_left = FALSE;
     return (PyObject *) self;
 }
 
@@ -87,24 +89,43 @@ execute_rows(PyObject *object, PyObject *within)
     return get_transaction(within, &transaction) ? run((QpyStatement *) object, transaction) : NULL;
 }
 
-/* Returns: -1 with an exception, 0 at the end of @iterator, 1 */
-static int
-add_row(QpyStatement *self, PyObject *iterator)
+typedef enum Added {
+    ADDED,
+    ADDED_NONE_FITS, /* in this message */
+    ADDED_NONE_LEFT,
+    ADDED_FAILED, /* with an exception */
+} Added;
+
+/* Binds the next row of @iterator. */
+static Added
+bind_row(QpyStatement *self, PyObject *iterator)
 {
     PyObject *values = PyIter_Next(iterator);
-    GError *error = NULL;
     gboolean ok;
 
     if (values == NULL)
-        return PyErr_Occurred() != NULL ? -1 : 0;
+        return PyErr_Occurred() != NULL ? ADDED_FAILED : ADDED_NONE_LEFT;
     ok = qpy_bind_all(self->statement, values);
     Py_DECREF(values);
-    if (!ok)
-        return -1;
-    if (query_statement_add_row(self->statement, &error))
-        return 1;
+    return ok ? ADDED : ADDED_FAILED;
+}
+
+static Added
+add_row(QpyStatement *self, PyObject *iterator, gboolean is_first)
+{
+    Added bound = self->has_row_left ? ADDED : bind_row(self, iterator);
+    GError *error = NULL;
+
+    self->has_row_left = FALSE;
+    if (bound != ADDED || query_statement_add_row(self->statement, &error))
+        return bound;
+    if (!is_first && g_error_matches(error, QUERY_ERROR, QUERY_ERROR_TOO_BIG)) {
+        g_clear_error(&error);
+        self->has_row_left = TRUE;
+        return ADDED_NONE_FITS;
+    }
     (void) qpy_raise(error);
-    return -1;
+    return ADDED_FAILED;
 }
 
 static PyObject *
@@ -113,7 +134,7 @@ add_rows(PyObject *object, PyObject *arguments)
     QpyStatement *self = (QpyStatement *) object;
     PyObject *iterator;
     Py_ssize_t n_max, n = 0;
-    int added = 1;
+    Added added = ADDED;
 
     if (!PyArg_ParseTuple(arguments, "On:add_rows", &iterator, &n_max))
         return NULL;
@@ -121,9 +142,9 @@ add_rows(PyObject *object, PyObject *arguments)
         PyErr_SetString(PyExc_TypeError, "add_rows() takes an iterator");
         return NULL;
     }
-    while (n < n_max && (added = add_row(self, iterator)) > 0)
+    while (n < n_max && (added = add_row(self, iterator, n == 0)) == ADDED)
         n++;
-    return added >= 0 ? PyLong_FromSsize_t(n) : NULL;
+    return added != ADDED_FAILED ? Py_BuildValue("(nN)", n, PyBool_FromLong(added != ADDED_NONE_LEFT)) : NULL;
 }
 
 static PyObject *
@@ -136,7 +157,8 @@ static PyMethodDef methods[] = {
     { "execute", execute, METH_VARARGS, "execute(values, transaction or None) -> Result" },
     { "execute_rows", execute_rows, METH_O,
       "execute_rows(transaction or None) -> Result: once for each row of add_rows(), all or none" },
-    { "add_rows", add_rows, METH_VARARGS, "add_rows(iterator, n_max) -> number: keeps at most so many rows of values" },
+    { "add_rows", add_rows, METH_VARARGS,
+      "add_rows(iterator, n_max) -> (number, may be more): keeps so many rows of values, fewer if they take 64 MiB" },
     { NULL, NULL, 0, NULL },
 };
 

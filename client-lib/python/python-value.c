@@ -290,17 +290,35 @@ bind_mapping(QueryStatement *statement, PyObject *mapping)
     return TRUE;
 }
 
+static gboolean
+check_n_values(guint n, Py_ssize_t n_values)
+{
+    if (n_values == (Py_ssize_t) n)
+        return TRUE;
+    (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the statement has %u parameters, %zd values were given", n, n_values);
+    return FALSE;
+}
+
+/* Before memory is taken for so many as __len__ tells. An iterable without one is counted later. */
+static gboolean
+check_length(QueryStatement *statement, PyObject *values)
+{
+    Py_ssize_t n_values;
+
+    if (!PyObject_HasAttrString(values, "__len__"))
+        return TRUE;
+    n_values = PyObject_Size(values);
+    return n_values >= 0 && check_n_values(query_statement_get_n_parameters(statement), n_values);
+}
+
 /* Of a tuple: an adapter of the program may change a list while its values are bound. */
 static gboolean
 bind_tuple(QueryStatement *statement, PyObject *values)
 {
     guint n = query_statement_get_n_parameters(statement);
 
-    if (PyTuple_GET_SIZE(values) != (Py_ssize_t) n) {
-        (void) qpy_raise_code(QUERY_ERROR_BAD_PARAMETER, "the statement has %u parameters, %zd values were given", n,
-                              PyTuple_GET_SIZE(values));
+    if (!check_n_values(n, PyTuple_GET_SIZE(values)))
         return FALSE;
-    }
     for (guint i = 0; i < n; i++) {
         char name[G_N_ELEMENTS("4294967295")];
 
@@ -314,9 +332,12 @@ bind_tuple(QueryStatement *statement, PyObject *values)
 static gboolean
 bind_sequence(QueryStatement *statement, PyObject *values)
 {
-    PyObject *tuple = PySequence_Tuple(values);
+    PyObject *tuple;
     gboolean ok;
 
+    if (!check_length(statement, values))
+        return FALSE;
+    tuple = PySequence_Tuple(values);
     if (tuple == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_SetString(PyExc_TypeError, "values of parameters are a sequence or a mapping");
     if (tuple == NULL)

@@ -9,12 +9,12 @@ transaction_idle_ms and transaction_ms.
 import collections
 import functools
 import itertools
-import re
 import sys
 import weakref
 
 from . import _client
 from .errors import Error, ErrorCode, InterfaceError, OperationalError, ProgrammingError
+from .texts import SETTINGS, get_control, get_setting, needs_no_transaction
 from .values import to_terms, type_code
 
 apilevel = "2.0"
@@ -23,25 +23,11 @@ paramstyle = "qmark"  # "?"; ":name" with a mapping works as well
 
 LANGUAGES = {"sql": _client.SQL, "sparql": _client.SPARQL}
 STATEMENTS_KEPT = 128  # prepared ones of a connection; each costs some hundred bytes, and the daemon nothing
-ROWS_PER_MESSAGE = 4096  # of executemany()
+ROWS_PER_MESSAGE = 4096  # of executemany(), at most: fewer if they take 64 MiB
 TIMEOUT_NONE = 4294967295
 
-# Statements that end or begin a transaction, whole. Others of this kind (SAVEPOINT, RELEASE) the daemon takes as updates.
-_CONTROL = {"BEGIN": "begin", "BEGIN IMMEDIATE": "begin", "BEGIN DEFERRED": "begin", "BEGIN EXCLUSIVE": "begin",
-            "COMMIT": "commit", "END": "commit", "ROLLBACK": "rollback"}
-_CONTROL.update({f"{text} TRANSACTION": method for text, method in _CONTROL.items()})
-_COMMENT = r"--[^\n]*(?:\n|\Z)|/\*[^*]*\*+(?:[^*/][^*]*\*+)*/"
-_COMMENTS = re.compile(_COMMENT)
-_MAY_BE_CONTROL = re.compile(rf"(?:[\s;]|{_COMMENT})*(?:BEGIN|COMMIT|END|ROLLBACK)\b", re.IGNORECASE)
 _WRITES = (ErrorCode.READ_ONLY, ErrorCode.ACCESS_DENIED)
 _ROLLED_BACK = (ErrorCode.CLOSED, ErrorCode.DISCONNECTED)  # the daemon has done it already, or does so
-
-
-def _get_control(text):
-    """The name of Connection's method that does the same, None for other statements. No quoted text is in one of them."""
-    if _MAY_BE_CONTROL.match(text) is None:
-        return None
-    return _CONTROL.get(" ".join(_COMMENTS.sub(" ", text).strip("; \t\r\n\f").split()).upper())
 
 
 @functools.lru_cache(maxsize=STATEMENTS_KEPT)
@@ -108,6 +94,7 @@ class Connection:
         self._transaction = None
         self._statements = collections.OrderedDict()
         self._executing = set()  # cursors
+        self._settings = {}  # pragmas that hold for each transaction, if they are not as the daemon has them
         self._autocommit = autocommit
         self.row_factory = row_factory
 
@@ -174,6 +161,20 @@ class Connection:
         if self._transaction is not None:
             raise ProgrammingError("a transaction is open already")
         self._transaction = self._client.begin()
+        try:
+            for name, value in self._settings.items():
+                text = f"PRAGMA {name}={'ON' if value else 'OFF'}"
+                self._transaction.prepare(_client.SQL, text, True).execute(None, self._transaction).fetch(-1)
+        except BaseException:
+            self._rollback()
+            raise
+
+    def _set(self, name, value):
+        """Outside of a transaction."""
+        if value == SETTINGS[name]:
+            self._settings.pop(name, None)
+        else:
+            self._settings[name] = value
 
     def commit(self):
         """Makes what was written durable and visible. Nothing happens without an open transaction."""
@@ -320,14 +321,15 @@ class Cursor:
             raise InterfaceError(f"the language is 'sql' or 'sparql', not {language!r}")
         statement = self.connection._prepare(LANGUAGES[language], text)
         if statement.writes and not self.connection._autocommit and self.connection._transaction is None:
-            self.connection._begin()
+            if not needs_no_transaction(text):
+                self.connection._begin()
         statement.take(self)
         self._statement = statement
         return statement
 
     def execute(self, text, parameters=None, *, language="sql"):
         """Executes one statement. @parameters: a sequence for "?", a mapping for ":name". Returns the cursor."""
-        control = _get_control(text) if language == "sql" else None
+        control = get_control(text) if language == "sql" else None
         if control is None:
             self._run_alone(self._execute, text, parameters, language)
         else:
@@ -338,9 +340,21 @@ class Cursor:
         return self
 
     def _execute(self, text, parameters, language):
+        connection = self.connection
+        setting = get_setting(text) if language == "sql" and connection._transaction is None else None
+        if setting is not None and setting[1] is not None:
+            self._reset()
+            connection._set(*setting)
+            return
+        if setting is not None:
+            name = setting[0]
+            text = f"SELECT {int(connection._settings.get(name, SETTINGS[name]))} AS {name}"
         statement = self._start(text, language)
         values = to_terms(parameters) if language == "sparql" else parameters
-        self._take(statement.prepared.execute(values, self.connection._transaction))
+        if statement.writes and connection._settings and not needs_no_transaction(text):
+            self._send_all(lambda: self._run(statement, statement.prepared.execute, values))
+        else:
+            self._take(statement.prepared.execute(values, connection._transaction))
 
     def executemany(self, text, rows, *, language="sql"):
         """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
@@ -362,10 +376,10 @@ class Cursor:
     def _send_rows(self, statement, iterator):
         if statement.prepared.n_parameters == 0:
             return self._send_all(lambda: sum(self._run(statement, statement.prepared.execute, row) for row in iterator))
-        n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
-        if n < ROWS_PER_MESSAGE:
-            return self._run_added(statement, iterator, n)
-        return self._send_all(lambda: self._run_added(statement, iterator, n))
+        n, has_more = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
+        if not has_more and not self.connection._settings:
+            return self._run_added(statement, iterator, n, False)
+        return self._send_all(lambda: self._run_added(statement, iterator, n, has_more))
 
     def _send_all(self, send):
         """More than one message: in autocommit mode they need a transaction."""
@@ -385,11 +399,11 @@ class Cursor:
         self._take(how(*values, self.connection._transaction))
         return self.rowcount
 
-    def _run_added(self, statement, iterator, n):
+    def _run_added(self, statement, iterator, n, has_more):
         changed = 0
         while n > 0:
             changed += self._run(statement, statement.prepared.execute_rows)
-            n = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE) if n == ROWS_PER_MESSAGE else 0
+            n, has_more = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE) if has_more else (0, False)
         return changed
 
     def _rows_left(self):
