@@ -415,8 +415,7 @@ check_control(QdWriteItem *item, const QdCompiled *compiled, GError **error)
     item->runs_alone = compiled->control == QD_CONTROL_SAVEPOINT && item->is_part && item->statements->len == 1;
     if (compiled->control != QD_CONTROL_SAVEPOINT)
         return qd_shape_check_control(&(QdShape){ .control = compiled->control }, error);
-    qd_error_set(error, QW_ERROR_ACCESS_DENIED,
-                 "SAVEPOINT is allowed in a transaction only: BEGIN on a channel, or query_connection_begin()");
+    qd_error_set(error, QW_ERROR_ACCESS_DENIED, "SAVEPOINT is allowed in a transaction only: begin one before it");
     return FALSE;
 }
 

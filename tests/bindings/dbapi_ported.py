@@ -84,6 +84,13 @@ class TestStatements(Case):
             self.connection.commit()
         self.cursor.execute("DROP TABLE glass")
 
+    def test_savepoint_in_autocommit_mode(self):
+        """The message names nothing that Python does not have."""
+        self.connection.autocommit = True
+        for text in ("SAVEPOINT s", "RELEASE s", "ROLLBACK TO s"):
+            with self.assertRaisesRegex(queryd.OperationalError, "in a transaction only: begin one before it$"):
+                self.cursor.execute(text)
+
     def test_length_that_is_wrong(self):
         """No memory is taken for it."""
         class Long:
