@@ -425,6 +425,7 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
     int constraint = is_last ? qd_sqlite_get_constraint(db) : meant;
+    const char *kind;
     gboolean in_text;
 
     if (set_limit_error(error, db, result) || set_file_error(error, db, meant))
@@ -448,7 +449,9 @@ set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char
     if (constraint == SQLITE_CONSTRAINT_TRIGGER && text != NULL && g_str_equal(message->str, KEY_FAILED) &&
         is_restrict(db, text, n_bytes))
         constraint = SQLITE_CONSTRAINT_FOREIGNKEY;
-    qd_error_add_detail(*error, QD_CONSTRAINT_KIND, qd_sqlite_get_constraint_kind(constraint));
+    kind = qd_sqlite_get_constraint_kind(constraint);
+    if (kind != NULL) /* the index of a virtual table has none */
+        qd_error_add_detail(*error, QD_CONSTRAINT_KIND, kind);
 }
 
 void
