@@ -127,8 +127,6 @@ qd_sqlite_get_code(int result)
     }
 }
 
-/* What is compiled again to look at its program. */
-#define MAX_EXPLAINED_BYTES 16384
 #define NO_COLUMN "no such column: "
 
 /* SQLite's generic error covers limits of its compiler too; those are known by their words only. */
@@ -220,6 +218,21 @@ set_limit_error(GError **error, sqlite3 *db, int result)
     return TRUE;
 }
 
+/* What is compiled once more has none of the limits of the first time. */
+#define MAX_EXPLAINED_BYTES 16384
+
+/* (nullable) (transfer full): gives the program of the statement; NULL: it is too long */
+static sqlite3_stmt *
+explain(sqlite3 *db, const char *text, size_t n_bytes)
+{
+    g_autofree char *explained = n_bytes <= MAX_EXPLAINED_BYTES ? g_strdup_printf("EXPLAIN %.*s", (int) n_bytes, text) : NULL;
+    sqlite3_stmt *stmt = NULL;
+
+    if (explained != NULL)
+        (void) sqlite3_prepare_v2(db, explained, -1, &stmt, NULL);
+    return stmt;
+}
+
 /*
  * Whether the statement asks a virtual table something. FTS5 says of its queries what SQLite says of SQL. SQLite, too, says it in
  * a step: when the schema has changed, or of VACUUM.
@@ -227,14 +240,9 @@ set_limit_error(GError **error, sqlite3 *db, int result)
 static gboolean
 asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
 {
-    g_autofree char *explained = NULL;
-    sqlite3_stmt *stmt = NULL;
+    sqlite3_stmt *stmt = explain(db, text, n_bytes);
     gboolean found = FALSE;
 
-    if (n_bytes > MAX_EXPLAINED_BYTES)
-        return FALSE;
-    explained = g_strdup_printf("EXPLAIN %.*s", (int) n_bytes, text);
-    (void) sqlite3_prepare_v2(db, explained, -1, &stmt, NULL);
     while (!found && stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW)
         found = g_strcmp0((const char *) sqlite3_column_text(stmt, 1), "VFilter") == 0;
     (void) sqlite3_finalize(stmt);
@@ -250,17 +258,12 @@ asks_virtual_table(sqlite3 *db, const char *text, size_t n_bytes)
 static gboolean
 is_restrict(sqlite3 *db, const char *text, size_t n_bytes)
 {
-    g_autofree char *explained = NULL;
-    sqlite3_stmt *stmt = NULL;
+    sqlite3_stmt *stmt = explain(db, text, n_bytes);
     gboolean is_named = TRUE;
     guint n_named = 0;
     guint n_nameless = 0;
     gboolean is_main = TRUE; /* the program of the statement comes first */
 
-    if (n_bytes > MAX_EXPLAINED_BYTES)
-        return FALSE;
-    explained = g_strdup_printf("EXPLAIN %.*s", (int) n_bytes, text);
-    (void) sqlite3_prepare_v2(db, explained, -1, &stmt, NULL);
     while (stmt != NULL && sqlite3_step(stmt) == SQLITE_ROW) {
         const char *operation = (const char *) sqlite3_column_text(stmt, 1);
 
