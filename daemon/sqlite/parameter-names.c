@@ -13,6 +13,8 @@
 #define MIN_PARAMETERS 1000
 /* Uses times names: a quarter of a second. */
 #define MAX_STEPS (1 << 26)
+/* Of a parameter. */
+#define STARTS "?:@$#"
 /* SQLite takes no larger number. */
 #define MAX_NUMBER 32766
 
@@ -37,7 +39,7 @@ has_many(const char *text, gsize n_bytes)
     guint n = 0;
 
     for (gsize i = 0; i < n_bytes && n < MIN_PARAMETERS; i++)
-        n += text[i] == '?' || text[i] == ':' || text[i] == '@' || text[i] == '$';
+        n += strchr(STARTS, text[i]) != NULL;
     return n >= MIN_PARAMETERS;
 }
 
@@ -84,17 +86,45 @@ take_number(Scan *self, gsize start, gsize end)
     self->number = MAX(self->number, (guint) MIN(number, MAX_NUMBER));
 }
 
+static char
+get_byte(const Scan *self, gsize i)
+{
+    return i < self->n_bytes ? self->text[i] : '\0';
+}
+
+/* A name goes on after "::", and ends with what is in parentheses, as Tcl has its variables. */
+static gsize
+find_end_of_name(const Scan *self, gsize i)
+{
+    for (gsize end = i + 1;; end++) {
+        char c = get_byte(self, end);
+
+        if (c == ':' && get_byte(self, end + 1) == ':') {
+            end++;
+        } else if (c == '(' && end > i + 1) {
+            while (end < self->n_bytes && self->text[end] != ')' && !g_ascii_isspace(self->text[end]))
+                end++;
+            return MIN(end + 1, self->n_bytes);
+        } else if (!is_name(c)) {
+            return end;
+        }
+    }
+}
+
 /* After the parameter at @i. */
 static gsize
 take_parameter(Scan *self, gsize i)
 {
     gsize end = i + 1;
 
-    while (end < self->n_bytes && (self->text[i] == '?' ? g_ascii_isdigit(self->text[end]) : is_name(self->text[end])))
-        end++;
-    if (self->text[i] != '?')
+    if (self->text[i] != '?') {
+        end = find_end_of_name(self, i);
         self->number += end > i + 1 && use_name(self, i, end) ? 1 : 0;
-    else if (end == i + 1)
+        return end;
+    }
+    while (g_ascii_isdigit(get_byte(self, end)))
+        end++;
+    if (end == i + 1)
         self->number++;
     else
         take_number(self, i, end);
@@ -122,6 +152,7 @@ take_token(Scan *self, gsize i)
     case ':':
     case '@':
     case '$':
+    case '#':
         return take_parameter(self, i);
     default:
         if (!is_name(*at))

@@ -88,6 +88,20 @@ test_order(void)
     check(names, N + 1);
 }
 
+/* Of each the one name is one parameter. */
+static void
+test_variables_of_tcl(void)
+{
+    static const char *const names[] = { "$a::b", "@a::b::c", "$::a", ":a(b,?7)", "#a", "$a::b(c)" };
+
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *start = g_strdup_printf("SELECT %s, ?3, ", names[i]);
+        g_autofree char *text = repeat(start, "?", "", "");
+
+        check(text, 3); /* the name, ?3, and ?1; ?2 has no name at all */
+    }
+}
+
 static void
 test_few(void)
 {
@@ -135,6 +149,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/sqlite/parameter-names/numbers", test_numbers);
     g_test_add_func("/sqlite/parameter-names/order", test_order);
+    g_test_add_func("/sqlite/parameter-names/variables-of-tcl", test_variables_of_tcl);
     g_test_add_func("/sqlite/parameter-names/few", test_few);
     g_test_add_func("/sqlite/parameter-names/ends", test_ends);
     g_test_add_func("/sqlite/parameter-names/too-many-names", test_too_many_names);
