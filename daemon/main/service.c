@@ -128,7 +128,7 @@ on_activity(void *user_data)
         return;
     if (qd_engine_has_lost_memory(self->engine))
         qd_life_cycle_stop(self->life, "memory of calls that were made to return is lost", EXIT_SUCCESS);
-    else if (qd_engine_is_idle(self->engine) && qd_bus_service_is_idle(self->bus_service) &&
+    else if (qd_engine_is_read_only(self->engine) && qd_engine_is_idle(self->engine) && qd_bus_service_is_idle(self->bus_service) &&
              qd_engine_can_write_again(self->engine))
         qd_life_cycle_stop(self->life, "the store can be written again, and is opened for that at the next start", EXIT_SUCCESS);
 }

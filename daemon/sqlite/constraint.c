@@ -9,6 +9,9 @@
 #include "daemon/base/error.h"
 #include "daemon/sqlite/sqlite-error.h"
 
+/* More ways to read a text of SQLite's are not looked at. */
+#define MAX_TRIES 4096
+
 /* What is known of the broken constraint. Columns of two candidates that differ are none. */
 typedef struct Found {
     char *table; /* (owned) (nullable) */
@@ -151,33 +154,40 @@ find_only_table(Found *self, char *const *tables, const char *name)
     self->name = g_strdup(name);
 }
 
-/*
- * The ways to read @text as "table.a, table.b": names may have commas and dots. @chosen: so far; @ret_columns: of the last way.
- * Returns: how many ways, 2 for more
- */
-static guint
-read_columns(const char *table, const GPtrArray *columns, const char *text, GPtrArray *chosen, GPtrArray *ret_columns)
+/* How a text is read as "table.a, table.b": names may have commas and dots. */
+typedef struct Reading {
+    const char *table;
+    const GPtrArray *columns; /* of the table */
+    GPtrArray *chosen;        /* so far */
+    GPtrArray *found;         /* (element-type utf8): of the last way */
+    guint n_ways;
+    guint n_tries;
+} Reading;
+
+/* Up to two ways, since only one way is a result. */
+static void
+read_columns(Reading *self, const char *text)
 {
-    guint n_ways = 0;
+    const char *start = skip_words(text, self->table);
 
-    for (guint i = 0; i < columns->len && n_ways < 2; i++) {
-        g_autofree char *own = g_strdup_printf("%s.%s", table, (const char *) columns->pdata[i]);
-        const char *rest = skip_words(text, own);
+    if (start == text || *start != '.' || ++self->n_tries > MAX_TRIES)
+        return;
+    for (guint i = 0; i < self->columns->len && self->n_ways < 2; i++) {
+        const char *rest = skip_words(start + 1, self->columns->pdata[i]);
 
-        if (rest == text || (*rest != '\0' && !g_str_has_prefix(rest, ", ")))
+        if (rest == start + 1 || (*rest != '\0' && !g_str_has_prefix(rest, ", ")))
             continue;
-        g_ptr_array_add(chosen, columns->pdata[i]);
+        g_ptr_array_add(self->chosen, self->columns->pdata[i]);
         if (*rest != '\0') {
-            n_ways += read_columns(table, columns, rest + strlen(", "), chosen, ret_columns);
+            read_columns(self, rest + strlen(", "));
         } else {
-            n_ways++;
-            g_ptr_array_set_size(ret_columns, 0);
-            for (guint k = 0; k < chosen->len; k++)
-                g_ptr_array_add(ret_columns, g_strdup(chosen->pdata[k]));
+            self->n_ways++;
+            g_ptr_array_set_size(self->found, 0);
+            for (guint k = 0; k < self->chosen->len; k++)
+                g_ptr_array_add(self->found, g_strdup(self->chosen->pdata[k]));
         }
-        g_ptr_array_set_size(chosen, (gint) chosen->len - 1);
+        g_ptr_array_set_size(self->chosen, (gint) self->chosen->len - 1);
     }
-    return MIN(n_ways, 2);
 }
 
 /* CREATE UNIQUE INDEX over equal rows: no such index is in the schema. One of expressions is named, in quotes. */
@@ -197,8 +207,10 @@ find_new_index(Found *self, sqlite3 *db, char *const *tables, const char *text)
     }
     for (; *tables != NULL; tables++) {
         g_autoptr(GPtrArray) columns = read_names(db, "SELECT name FROM temp.pragma_table_xinfo(?1)", *tables);
+        Reading reading = { .table = *tables, .columns = columns, .chosen = chosen, .found = found };
 
-        if (read_columns(*tables, columns, text, chosen, found) == 1)
+        read_columns(&reading, text);
+        if (reading.n_ways == 1 && reading.n_tries <= MAX_TRIES)
             add_candidate(self, *tables, NULL, g_ptr_array_ref(found));
     }
 }

@@ -319,41 +319,39 @@ set_open_error(GError **error, sqlite3 *db)
     return number != 0;
 }
 
+/* The system's last error of the database or of its log, if it @is_wanted; else 0. */
+static int
+find_errno(sqlite3 *db, gboolean (*is_wanted)(int errno_value))
+{
+    static const int places[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
+    int number = sqlite3_system_errno(db);
+
+    for (guint i = 0; i < G_N_ELEMENTS(places) && !is_wanted(number); i++) {
+        sqlite3_file *file = NULL;
+
+        (void) sqlite3_file_control(db, "main", places[i], &file);
+        if (file != NULL && file->pMethods != NULL)
+            (void) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    }
+    return is_wanted(number) ? number : 0;
+}
+
+static gboolean
+is_of_growth(int errno_value)
+{
+    return errno_value == EFBIG || errno_value == EDQUOT;
+}
+
 /* Files that may not grow: a quota, RLIMIT_FSIZE, or what the file system can. To SQLite only ENOSPC is a full disk. */
 static gboolean
 set_growth_error(GError **error, sqlite3 *db)
 {
-    static const int places[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
-    int number = sqlite3_system_errno(db);
+    int number = find_errno(db, is_of_growth);
 
-    for (guint i = 0; i < G_N_ELEMENTS(places) && number != EFBIG && number != EDQUOT; i++) {
-        sqlite3_file *file = NULL;
-
-        (void) sqlite3_file_control(db, "main", places[i], &file);
-        if (file != NULL && file->pMethods != NULL)
-            (void) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
-    }
-    if (number != EFBIG && number != EDQUOT)
+    if (number == 0)
         return FALSE;
     qd_error_set_errno(error, number, "cannot write '%s', or a file beside it", sqlite3_db_filename(db, "main"));
     return TRUE;
-}
-
-/* 0: not known. The error of a read that SQLite has called damage is forgotten by now. */
-static int
-find_disk_errno(sqlite3 *db, gboolean reads)
-{
-    static const int places[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
-    int number = sqlite3_system_errno(db);
-
-    for (guint i = 0; i < G_N_ELEMENTS(places) && !qd_file_trouble_is_of_disk(number); i++) {
-        sqlite3_file *file = NULL;
-
-        (void) sqlite3_file_control(db, "main", places[i], &file);
-        if (file != NULL && file->pMethods != NULL)
-            (void) file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
-    }
-    return qd_file_trouble_is_of_disk(number) ? number : reads ? EIO : 0;
 }
 
 /* "disk I/O error" names neither the file nor the reason. */
@@ -362,8 +360,10 @@ set_disk_error(GError **error, sqlite3 *db, int meant)
 {
     const char *path = sqlite3_db_filename(db, "main");
     gboolean reads = meant == SQLITE_IOERR_READ || sqlite3_extended_errcode(db) == SQLITE_IOERR_READ;
-    int number = find_disk_errno(db, reads);
+    int number = find_errno(db, qd_file_trouble_is_of_disk);
 
+    if (number == 0 && reads) /* what SQLite has called damage is forgotten by now */
+        number = EIO;
     if (number == 0 || path == NULL || path[0] == '\0')
         return FALSE;
     qd_file_trouble_set(error, number, "cannot %s '%s', or a file beside it", reads ? "read" : "write", path);

@@ -45,15 +45,14 @@
 struct QdDatabase {
     char *directory;
     char *path;
-    int lock_fd;        /* -1 in a read-only store */
-    int guard_fd;       /* -1: none */
-    QdFileWatch *watch; /* (nullable): from the guard on */
-    gboolean read_only;
-    int refusal;          /* the error of a read-only store's lock: EROFS, EACCES */
+    int lock_fd;          /* -1 in a read-only store */
+    int guard_fd;         /* -1: none */
+    QdFileWatch *watch;   /* (nullable): from the guard on */
+    int refusal;          /* 0, or why the store is read-only, the error of its lock: EROFS, EACCES */
     gboolean reads_log;   /* of a read-only store that was not closed in order */
     gboolean is_open;     /* so its file is not empty */
     gboolean harmed;      /* the file is whole, its internal tables are not */
-    char *read_only_hint; /* "", or what to do where the file system is read-only for us */
+    char *read_only_hint; /* the end of messages of a read-only store: the reason, and what to do */
     guint64 start_counter;
     gboolean is_counted;     /* the file has this start; else the first update writes it */
     gboolean wants_ballast;  /* there is none, and there was no room for one */
@@ -141,7 +140,7 @@ write_holder(const QdDatabase *self, const char *path, GError **error)
             return FALSE;
         }
     }
-    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, is_full ? 0 : n)) == 0 || (is_full && errno == EDQUOT))
+    if (TEMP_FAILURE_RETRY(ftruncate(self->lock_fd, is_full ? 0 : n)) == 0 || (is_full && (errno == ENOSPC || errno == EDQUOT)))
         return TRUE;
 
     qd_error_set_errno(error, errno, "cannot write '%s'", path);
@@ -160,7 +159,6 @@ take_lock(QdDatabase *self, GError **error)
         if (errno == EROFS || errno == EACCES) {
             self->refusal = errno;
             note_read_only(self, errno);
-            self->read_only = TRUE;
             return TRUE;
         }
         qd_file_trouble_set(error, errno, "cannot open '%s'", path);
@@ -406,7 +404,7 @@ qd_database_replace(const char *directory, const char *word, char **ret_aside, G
     self->directory = g_strdup(directory);
     if (!take_lock(self, error))
         return FALSE;
-    if (self->read_only) {
+    if (qd_database_is_read_only(self)) {
         qd_error_set(error, QW_ERROR_READ_ONLY, "store '%s' cannot be written", directory);
         return FALSE;
     }
@@ -428,9 +426,9 @@ qd_database_open_repaired(const char *directory, const QdLimits *limits, QdConne
     if (!make_directory(self, error) || !qd_file_check_system(directory, error) || !take_lock(self, error))
         return NULL;
 
-    opened = self->read_only ? open_for_reading(self, limits, error) : open_for_writing(self, limits, repair, error);
+    opened = qd_database_is_read_only(self) ? open_for_reading(self, limits, error) : open_for_writing(self, limits, repair, error);
     if (!opened) {
-        if (!self->read_only)
+        if (!qd_database_is_read_only(self))
             (void) qd_connection_correct_read_only(self->path, error);
         g_prefix_error(error, "database '%s': ", self->path);
         return NULL;
@@ -515,15 +513,16 @@ qd_database_get_directory(const QdDatabase *self)
 QdConnectionInfo
 qd_database_get_info(const QdDatabase *self)
 {
-    return (QdConnectionInfo){
-        .path = self->path, .setup = self->setup, .immutable = self->read_only && !self->reads_log, .has_content = self->is_open
-    };
+    return (QdConnectionInfo){ .path = self->path,
+                               .setup = self->setup,
+                               .immutable = qd_database_is_read_only(self) && !self->reads_log,
+                               .has_content = self->is_open };
 }
 
 gboolean
 qd_database_is_read_only(const QdDatabase *self)
 {
-    return self->read_only;
+    return self->refusal != 0;
 }
 
 gboolean
@@ -531,7 +530,7 @@ qd_database_can_be_written(const QdDatabase *self)
 {
     g_autofree char *lock = g_build_filename(self->directory, LOCK_NAME, NULL);
 
-    return !self->read_only || qd_read_only_is_over(self->path, lock);
+    return !qd_database_is_read_only(self) || qd_read_only_is_over(self->path, lock);
 }
 
 const char *

@@ -71,11 +71,16 @@ note_checked(const sqlite3_file *file, void volatile *data)
     pthread_mutex_unlock(&mutex);
 }
 
-/* Linux before 5.14 does not say. */
+int
+qd_index_blocks_populate(void *data, gsize n_bytes)
+{
+    return madvise(data, n_bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+}
+
 static gboolean
 make_writable(void volatile *data)
 {
-    return madvise((void *) data, QD_LOG_INDEX_BLOCK_BYTES, MADV_POPULATE_WRITE) == 0 || errno != EFAULT;
+    return qd_index_blocks_populate((void *) data, QD_LOG_INDEX_BLOCK_BYTES) != EFAULT;
 }
 
 /* SQLite waits for 10 s, since usually a program has the index for itself for moments. */

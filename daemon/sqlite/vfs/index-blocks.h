@@ -9,6 +9,10 @@
 #include <glib.h>
 #include <sqlite3.h>
 
+/* Makes mapped pages of a file writable. Returns: 0; EFAULT: the disk has no room; or another error: Linux before 5.14 does not
+ * say. Thread: any. */
+int qd_index_blocks_populate(void *data, gsize n_bytes);
+
 /* xShmMap of @methods, SQLite's own. FULL: the disk has no blocks for all of the block. Thread: the connection's. */
 int qd_index_blocks_map(const sqlite3_io_methods *methods, sqlite3_file *file, int i, int n_bytes, int extends,
                         void volatile **ret_block);

@@ -24,11 +24,8 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/sqlite/vfs/index-blocks.h"
 #include "daemon/sqlite/vfs/log-index.h"
-
-#ifndef MADV_POPULATE_WRITE /* glibc before 2.35 */
-#define MADV_POPULATE_WRITE 23
-#endif
 
 #define SUFFIX "-shm"
 /* To these bytes os_unix.c cuts an index that no connection has open. */
@@ -90,7 +87,7 @@ write_mapped(int fd, off_t n_bytes, gboolean with_zeros)
 
     if (map == MAP_FAILED)
         return FALSE;
-    saved_errno = madvise(map, (size_t) n_bytes, MADV_POPULATE_WRITE) == 0 ? 0 : errno;
+    saved_errno = qd_index_blocks_populate(map, (gsize) n_bytes);
     if (saved_errno == 0 && with_zeros)
         memset(map, 0, (size_t) n_bytes);
     (void) munmap(map, (size_t) n_bytes);

@@ -7,29 +7,16 @@
 #include "daemon/base/error.h"
 #include "daemon/rdf/term.h"
 #include "daemon/rdfio/rdf-reader.h"
+#include "tests/unit/rdfio/text-input.h"
 
 #define RDF_START "<r:RDF xmlns:r='" QD_RDF_NAMESPACE "' xmlns:e='http://e/'>"
 #define RDF_END "</r:RDF>"
 
 typedef struct Input {
-    const char *text;
-    gsize n;
-    gsize pos;
-    gsize piece;
+    TextInput text;
     guint n_quads;
     guint n_checks;
 } Input;
-
-static gssize
-read_input(char *buffer, gsize n_bytes, gpointer data, GError **error)
-{
-    Input *input = data;
-    gsize n = MIN(MIN(n_bytes, input->piece), input->n - input->pos);
-
-    memcpy(buffer, input->text + input->pos, n);
-    input->pos += n;
-    return (gssize) n;
-}
 
 static gboolean
 count_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpointer data, GError **error)
@@ -51,7 +38,7 @@ read_text(QdRdfFormat format, const char *text, gsize n, gsize piece, Input *ret
     QdLimits limits;
     QdRdfReading reading = {
         .format = format,
-        .read_func = read_input,
+        .read_func = text_input_read,
         .read_data = ret_input,
         .check_func = count_check,
         .quad_func = count_quad,
@@ -60,7 +47,7 @@ read_text(QdRdfFormat format, const char *text, gsize n, gsize piece, Input *ret
     };
 
     qd_limits_init(&limits);
-    *ret_input = (Input){ .text = text, .n = n, .piece = piece };
+    *ret_input = (Input){ .text = { .text = text, .n = n, .piece = piece } };
     return qd_rdf_read(&reading, error);
 }
 

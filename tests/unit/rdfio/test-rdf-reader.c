@@ -11,26 +11,9 @@
 
 #include "daemon/base/error.h"
 #include "daemon/rdfio/rdf-writer.h"
+#include "tests/unit/rdfio/text-input.h"
 
 #define BASE "http://example.org/dir/doc"
-
-typedef struct Input {
-    const char *text;
-    gsize n;
-    gsize pos;
-    gsize piece; /* bytes a call */
-} Input;
-
-static gssize
-read_input(char *buffer, gsize n_bytes, gpointer data, GError **error)
-{
-    Input *input = data;
-    gsize n = MIN(MIN(n_bytes, input->piece), input->n - input->pos);
-
-    memcpy(buffer, input->text + input->pos, n);
-    input->pos += n;
-    return (gssize) n;
-}
 
 static gboolean
 append_quad(const QdTerm *s, const QdTerm *p, const QdTerm *o, const QdTerm *g, gpointer data, GError **error)
@@ -46,11 +29,11 @@ read_text(QdRdfFormat format, const char *text, gsize n, gsize piece, const QdLi
 {
     g_autoptr(GString) out = g_string_new(NULL);
     g_autoptr(QdRdfWriter) writer = qd_rdf_writer_new(QD_RDF_NQUADS, NULL, out);
-    Input input = { .text = text, .n = n, .piece = piece };
+    TextInput input = { .text = text, .n = n, .piece = piece };
     QdRdfReading reading = {
         .format = format,
         .base = BASE,
-        .read_func = read_input,
+        .read_func = text_input_read,
         .read_data = &input,
         .quad_func = append_quad,
         .data = writer,
@@ -132,11 +115,11 @@ check_again(const char *quads, QdRdfFormat format)
     g_autoptr(QdRdfWriter) writer = qd_rdf_writer_new(format, prefixes, out);
     g_autoptr(GError) error = NULL;
     g_autofree char *again = NULL;
-    Input input = { .text = quads, .n = strlen(quads), .piece = 4096 };
+    TextInput input = { .text = quads, .n = strlen(quads), .piece = 4096 };
     QdLimits limits;
     QdRdfReading reading = {
         .format = QD_RDF_NQUADS,
-        .read_func = read_input,
+        .read_func = text_input_read,
         .read_data = &input,
         .quad_func = append_quad,
         .data = writer,
@@ -397,10 +380,10 @@ check_literal(QdRdfFormat format, const GString *lexical, gboolean is_xml)
     g_autoptr(GError) error = NULL;
     Expectation expectation = { lexical->str, lexical->len, 0 };
     QdLimits limits;
-    Input input = { .piece = 4096 };
+    TextInput input = { .piece = 4096 };
     QdRdfReading reading = {
         .format = format,
-        .read_func = read_input,
+        .read_func = text_input_read,
         .read_data = &input,
         .quad_func = check_object,
         .data = &expectation,

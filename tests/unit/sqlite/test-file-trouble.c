@@ -6,13 +6,9 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/unit/store/store-fixture.h"
-
-#define EXIT_SKIPPED 77
-#define NOBODY 65534
 
 static void
 test_advice(void)
@@ -41,30 +37,29 @@ test_advice(void)
     }
 }
 
-/* What a user without rights gets: @words, or no explanation if NULL. */
+typedef struct Expected {
+    const char *path;
+    const char *words; /* NULL: no explanation */
+} Expected;
+
+static void
+check_explained(gpointer data)
+{
+    const Expected *expected = data;
+    g_autoptr(GError) error = NULL;
+
+    g_assert_cmpint(qd_file_trouble_explain_read_only(expected->path, &error), ==, expected->words != NULL);
+    if (expected->words != NULL)
+        store_assert_error(error, QW_ERROR_READ_ONLY, expected->words);
+}
+
+/* For a user without rights. */
 static void
 assert_explained(const char *path, const char *words)
 {
-    int status = 0;
-    pid_t pid = fork();
+    Expected expected = { path, words };
 
-    if (pid == 0) {
-        g_autoptr(GError) error = NULL;
-
-        if (geteuid() == 0 && (setresgid(NOBODY, NOBODY, NOBODY) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0))
-            _exit(EXIT_SKIPPED);
-        if (access(path, R_OK) < 0) /* a folder for temporary files that is root's alone */
-            _exit(EXIT_SKIPPED);
-        g_assert_cmpint(qd_file_trouble_explain_read_only(path, &error), ==, words != NULL);
-        if (words != NULL)
-            store_assert_error(error, QW_ERROR_READ_ONLY, words);
-        _exit(0);
-    }
-    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-        g_test_skip("another user cannot be used here, or cannot reach the folder for temporary files");
-    else
-        g_assert_cmpint(status, ==, 0);
+    store_run_as_other_user(path, check_explained, &expected);
 }
 
 static char *

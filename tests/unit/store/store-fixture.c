@@ -8,9 +8,35 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/base/fd.h"
+
+#define EXIT_SKIPPED 77
+#define OTHER_USER 65534
+
+void
+store_run_as_other_user(const char *path, void (*func)(gpointer data), gpointer data)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (geteuid() == 0 &&
+            (setresgid(OTHER_USER, OTHER_USER, OTHER_USER) < 0 || setresuid(OTHER_USER, OTHER_USER, OTHER_USER) < 0))
+            _exit(EXIT_SKIPPED);
+        if (access(path, F_OK) < 0) /* a folder for temporary files that is root's alone */
+            _exit(EXIT_SKIPPED);
+        func(data);
+        _exit(0);
+    }
+    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
+        g_test_skip("another user cannot be used here, or cannot reach the folder for temporary files");
+    else
+        g_assert_cmpint(status, ==, 0);
+}
 
 void
 store_assert_error(const GError *error, QwError code, const char *words)

@@ -39,5 +39,9 @@ gboolean store_can_adopt(const char *dir);
 /* Removes a folder and what is in it. */
 void store_remove_folder(const char *dir);
 
+/* Runs @func in a process of another user, as root may write everywhere. Skips the test where that cannot be, or @path not reached.
+ */
+void store_run_as_other_user(const char *path, void (*func)(gpointer data), gpointer data);
+
 /* An error of QD_ERROR with this code, whose message contains @words. */
 void store_assert_error(const GError *error, QwError code, const char *words);

@@ -14,8 +14,6 @@
 #include "daemon/sqlite/schema.h"
 #include "tests/unit/store/store-fixture.h"
 
-#define EXIT_SKIPPED 77
-
 static QdDatabase *
 open_again(StoreFixture *self, GError **error)
 {
@@ -185,31 +183,11 @@ test_adopts_a_file(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(store_get_int64(self->writer, "SELECT count(*) FROM old WHERE a = 'x'"), ==, 1);
 }
 
-/* Root may write everywhere: only other users can be kept out. */
 static void
-run_as_nobody(void (*func)(StoreFixture *self), StoreFixture *self)
+check_read_only(gpointer data)
 {
-    int status = 0;
-    pid_t pid = fork();
+    StoreFixture *self = data;
 
-    if (pid == 0) {
-        if (geteuid() == 0 && (setresgid(65534, 65534, 65534) < 0 || setresuid(65534, 65534, 65534) < 0))
-            _exit(EXIT_SKIPPED);
-        if (access(self->dir, X_OK) < 0) /* a folder for temporary files that is root's alone */
-            _exit(EXIT_SKIPPED);
-        func(self);
-        _exit(0);
-    }
-    g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-        g_test_skip("another user cannot be used here, or cannot reach the folder for temporary files");
-    else
-        g_assert_cmpint(status, ==, 0);
-}
-
-static void
-check_read_only(StoreFixture *self)
-{
     g_autoptr(GError) error = NULL;
     g_autoptr(QdDatabase) database = open_again(self, &error);
     g_autoptr(QdConnection) reader = NULL;
@@ -238,13 +216,15 @@ test_read_only_folder(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(g_chmod(path, 0444), ==, 0);
     g_assert_cmpint(g_chmod(lock, 0444), ==, 0);
     g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
-    run_as_nobody(check_read_only, self);
+    store_run_as_other_user(self->dir, check_read_only, self);
     g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
 }
 
 static void
-check_log_waits(StoreFixture *self)
+check_log_waits(gpointer data)
 {
+    StoreFixture *self = data;
+
     assert_refused(self, QW_ERROR_READ_ONLY, "its log has to be recovered first");
 }
 
@@ -258,14 +238,16 @@ test_read_only_with_a_log(StoreFixture *self, gconstpointer data)
     g_assert_true(g_file_set_contents(wal, "some frames", -1, NULL));
     g_assert_cmpint(g_chmod(lock, 0444), ==, 0);
     g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
-    run_as_nobody(check_log_waits, self);
+    store_run_as_other_user(self->dir, check_log_waits, self);
     g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
     g_assert_cmpint(g_remove(wal), ==, 0);
 }
 
 static void
-check_no_database(StoreFixture *self)
+check_no_database(gpointer data)
 {
+    StoreFixture *self = data;
+
     assert_refused(self, QW_ERROR_READ_ONLY, "holds no database");
 }
 
@@ -279,7 +261,7 @@ test_read_only_and_empty(StoreFixture *self, gconstpointer data)
     g_assert_cmpint(g_remove(path), ==, 0);
     g_assert_cmpint(g_remove(lock), ==, 0);
     g_assert_cmpint(g_chmod(self->dir, 0555), ==, 0);
-    run_as_nobody(check_no_database, self);
+    store_run_as_other_user(self->dir, check_no_database, self);
     g_assert_cmpint(g_chmod(self->dir, 0700), ==, 0);
 }
 
