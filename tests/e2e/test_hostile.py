@@ -518,15 +518,16 @@ LARGE_ROWS = f"{ENDLESS} SELECT hex(zeroblob(500000)), i FROM n LIMIT 2"
 
 @pytest.mark.parametrize("method, signature, form", [("Query", "(ssa{sv}a{sv})", {}), ("QueryText", "(sssa{sv})", "csv")])
 def test_results_by_value_are_charged(make_bus, method, signature, form):
-    """Until they are sent, one after the other. 60 with 15 MB each took 1.4 GB."""
+    """Until they are sent, one after the other. 60 with 15 MB each took 1.4 GB. Uncharged are only the rows that the workers
+    make: up to 12 at once, with some 6 MB each."""
     bus = make_bus(limits={"request_bytes_per_client": 8 * MIB})
     arguments = ("sql", LARGE_ROWS, form, options({"max_bytes": 4 * MIB}))
-    answers = ask_at_once([bus], 30, method, signature, *arguments)
+    answers = ask_at_once([bus], 120, method, signature, *arguments)
     refused = [answer for answer in answers if isinstance(answer, str)]
     assert all("LimitExceeded" in text and "request_bytes_per_client" in text for text in refused)
-    assert len(refused) < 30
+    assert len(refused) < 120
     if not SANITIZER:
-        assert status_kib(bus.daemon_pid(), "VmHWM") < 100 * 1024
+        assert status_kib(bus.daemon_pid(), "VmHWM") < 180 * 1024
     for answer in ask_at_once([bus], 3, method, signature, *arguments) + [a for a in answers if not isinstance(a, str)]:
         if method == "Query":
             assert [(len(row[0]), row[1]) for row in answer[1]] == [(1000000, 1), (1000000, 2)]
