@@ -107,6 +107,7 @@ qd_evaluation_set_client(QdConnection *connection, QdClient *client)
 {
     QdServiceAccess *access = qd_connection_get_attachment(connection, QD_ATTACHMENT_SERVICE);
 
+    qd_connection_set_compile_owner(connection, client);
     if (access == NULL)
         return;
     access->client = client;

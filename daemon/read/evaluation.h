@@ -38,7 +38,7 @@ void qd_evaluation_set_interrupter(QdConnection *connection, QdInterrupter *inte
 void qd_evaluation_begin_watch(QdConnection *connection, QdWatch *watch);
 void qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch);
 
-/* Who asks endpoints by SERVICE on @connection from now on; NULL: no run does. */
+/* For whom @connection compiles, in turn with others, and asks endpoints by SERVICE from now on; NULL: no client. */
 void qd_evaluation_set_client(QdConnection *connection, QdClient *client);
 /* Whether that run has asked one. */
 gboolean qd_evaluation_has_asked(QdConnection *connection);

@@ -14,6 +14,7 @@
 #include "daemon/quads/store-catalog.h"
 #include "daemon/rdf/iri.h"
 #include "daemon/sparql/fingerprint.h"
+#include "daemon/sqlite/guard/compile-seat.h"
 
 #define N_PLANS_MAX 64
 #define PLANS_BYTES ((gsize) 4 << 20) /* of all, beside the one that was made last */
@@ -320,6 +321,7 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     g_autoptr(GBytes) head = make_head(what, names);
     g_autoptr(QdFingerprint) fingerprint = NULL;
     gint64 now = g_get_monotonic_time();
+    QdCompileSeat seat;
     QdSparqlPlan *plan;
     Entry *entry;
 
@@ -335,7 +337,9 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
         if (!check_text(what, limits, error))
             return NULL;
         options.fingerprint = fingerprint;
+        qd_connection_take_compile_seat(connection, &seat);
         plan = qd_sparql_compile(what->text, what->n_bytes, what->is_update, &options, &self->catalog, error);
+        qd_compile_seat_give(&seat);
         if (plan == NULL)
             return NULL;
         entry = add_entry(self, head, what, g_steal_pointer(&fingerprint), plan, now);

@@ -7,6 +7,7 @@
 #include "daemon/base/access.h"
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/connection-private.h"
+#include "daemon/sqlite/guard/compile-seat.h"
 #include "daemon/sqlite/guard/grants.h"
 #include "daemon/sqlite/guard/opened-tables.h"
 #include "daemon/sqlite/memory.h"
@@ -221,10 +222,12 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
 {
     g_autofree char *simpler = NULL;
     QdBudgetVerdict verdict;
+    QdCompileSeat seat;
     int r;
 
     if (!qd_parameter_names_drop_numbers(text, n_bytes, &simpler, error))
         return SQLITE_ERROR;
+    qd_connection_take_compile_seat(self, &seat);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, depth);
     qd_guard_begin(&self->guard, policy, limits);
     qd_memory_begin_budget(qd_limits_get(limits, QD_LIMIT_QUERY_MEMORY_BYTES), self->guard.compile_deadline_usec);
@@ -236,6 +239,7 @@ prepare_within_budget(QdConnection *self, const char *text, gsize n_bytes, QdPol
         *ret_tail = text + (*ret_tail - simpler);
     verdict = qd_memory_end_budget();
     qd_guard_end(&self->guard);
+    qd_compile_seat_give(&seat);
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_EXPR_DEPTH, GENERATED_DEPTH_MAX); /* to compile it again within a step */
     if (r != SQLITE_OK && verdict == QD_BUDGET_MEMORY_EXCEEDED)
         qd_limit_set_error(error, limits, QD_LIMIT_QUERY_MEMORY_BYTES,
@@ -539,6 +543,20 @@ qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t ti
 {
     self->guard.caller_end_usec = end_usec;
     self->guard.caller_msec = timeout_msec;
+}
+
+void
+qd_connection_set_compile_owner(QdConnection *self, const void *owner)
+{
+    self->compile_owner = owner;
+}
+
+void
+qd_connection_take_compile_seat(const QdConnection *self, QdCompileSeat *ret_seat)
+{
+    uint64_t end_usec = self->guard.caller_end_usec;
+
+    qd_compile_seat_take(ret_seat, self->compile_owner, end_usec > 0 ? end_usec : UINT64_MAX);
 }
 
 QdCompiled *

@@ -25,6 +25,7 @@ struct QdConnection {
     sqlite3 *db;
     uint64_t cache_bytes;
     QdGuard guard;
+    const void *compile_owner; /* (nullable) */
     QdSettings settings;
     QwRecent statements; /* of QdCompiled */
     void *statement_items[QD_CONNECTION_MAX_STATEMENTS];

@@ -15,6 +15,7 @@
 #include "daemon/sqlite/schema-watch.h"
 
 typedef struct QdConnection QdConnection;
+typedef struct QdCompileSeat QdCompileSeat;
 
 /* The same for a range of rowids of the one table that it scans (read/ranges/range-statement.h). */
 typedef struct QdRanged {
@@ -137,6 +138,10 @@ void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpoint
 /* When the caller of what is compiled from here on has waited long enough: @end_usec (monotonic), 0: never. It had @timeout_msec.
  */
 void qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t timeout_msec);
+/* For whom @self compiles from here on, in turn with others. @owner: (nullable): NULL: without a turn, as the writer */
+void qd_connection_set_compile_owner(QdConnection *self, const void *owner);
+/* Until qd_compile_seat_give() (guard/compile-seat.h), for what is part of compiling. */
+void qd_connection_take_compile_seat(const QdConnection *self, QdCompileSeat *ret_seat);
 /* Where something else than white space, comments and semicolons begins, or @end. */
 const char *qd_connection_skip_empty(const char *text, const char *end);
 

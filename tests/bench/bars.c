@@ -236,6 +236,8 @@ static const Bar bars[] = {
     { "hostile: an update, ms (1 s and transaction_ms)", "hostile", HOSTILE("update.max"), { NULL }, 4000 },
     { "hostile: a statement beyond its deadline, ms", "hostile", HOSTILE("beyond-deadline.max"), { NULL }, 250 },
     { "hostile: daemon's memory, MiB", "hostile", HOSTILE("memory"), { NULL }, 512 },
+    { "hostile: look-up beside compiles, p99 ms", "hostile", { "beside 64 threads that compile", "look-up.p99" }, { NULL }, 20 },
+    { "hostile: memory beside compiles, MiB", "hostile", { "beside 64 threads that compile", "memory" }, { NULL }, 512 },
     { "hostile: SIGTERM, ms", "hostile", HOSTILE("sigterm"), { NULL }, 10000 },
     ITEMS(""),
     ITEMS(", relaxed"),

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A hostile client: keeps its channels busy with what costs most, one thread a channel, until its standard input ends.
 
-    hostile_client.py ADDRESS CHANNELS TIMEOUT_MS [transactions]
+    hostile_client.py ADDRESS CHANNELS TIMEOUT_MS [transactions|compiles]
 Each statement that has ended becomes a line "SECONDS NAME KIND", with the time from its request to its last record and the error's
 name, or "end".
 """
+import itertools
 import os
 import random
 import sys
@@ -110,6 +111,26 @@ def begin_again(address, _number, _timeout_ms):
             pass
 
 
+# A text of 230 kB, and a short one whose plan takes long. With the number in it no cache knows it.
+COMPILES = [
+    "SELECT %d IN (" + ",".join(map(str, range(40000))) + ")",
+    "SELECT %d FROM v t0 " + " ".join(f"JOIN v t{i} ON t{i}.x = t{i - 1}.x" for i in range(1, 60)),
+]
+
+
+def compile_again(address, number, timeout_ms):
+    """Statements that are compiled, and not executed."""
+    caller = Caller(address)
+    for count in itertools.count(number * 1000000):
+        start = time.monotonic()
+        try:
+            caller.prepare(random.choice(COMPILES) % count, timeout_ms=timeout_ms).close()
+            name = "end"
+        except BusError as error:
+            name = error.name
+        note(start, name, "compile")
+
+
 def work(address, number, timeout_ms):
     caller = Caller(address)
     random.seed(number)
@@ -131,9 +152,12 @@ def work(address, number, timeout_ms):
             time.sleep(0.05)
 
 
+MODES = {"": work, "transactions": begin_again, "compiles": compile_again}
+
+
 def main():
     options({"timeout_ms": 1})  # PyGObject loads GLib's types at their first use, which threads at once would spoil for each other
-    target = begin_again if sys.argv[4:] == ["transactions"] else work
+    target = MODES["".join(sys.argv[4:])]
     for number in range(int(sys.argv[2])):
         threading.Thread(target=target, args=(sys.argv[1], number, int(sys.argv[3])), daemon=True).start()
     sys.stdin.read()
