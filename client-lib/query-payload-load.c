@@ -109,11 +109,7 @@ open_by_bus(QueryConnection *self, const gint64 *ids, gsize n_ids, GCancellable 
 
     if (reply == NULL)
         return NULL;
-    if (fds == NULL || (gsize) g_unix_fd_list_get_length(fds) != n_ids) {
-        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon sent no descriptor for a payload");
-        return NULL;
-    }
-    return g_steal_pointer(&fds);
+    return query_bus_check_descriptors(fds, (guint) n_ids, "OpenPayloads", error) ? g_steal_pointer(&fds) : NULL;
 }
 
 int
@@ -124,7 +120,7 @@ query_connection_open_payload(QueryConnection *self, gint64 id, GCancellable *ca
     g_return_val_if_fail(QUERY_IS_CONNECTION(self), -1);
 
     fds = open_by_bus(self, &id, 1, cancellable, error);
-    return fds != NULL ? g_unix_fd_list_get(fds, 0, error) : -1;
+    return fds != NULL ? query_bus_take_descriptor(fds, 0, "OpenPayloads", error) : -1;
 }
 
 GInputStream *

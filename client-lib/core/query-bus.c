@@ -9,6 +9,9 @@
  */
 #include "client-lib/core/query-bus.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
 #include <string.h>
 
 #include "client-lib/core/query-error.h"
@@ -396,4 +399,52 @@ query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, 
         query_error_take_dbus(error, g_steal_pointer(&local_error), call->method);
 
     return reply;
+}
+
+static gboolean
+has_free_descriptor(void)
+{
+    int fd = open("/", O_PATH | O_CLOEXEC);
+    int failure = errno;
+
+    if (fd >= 0)
+        (void) g_close(fd, NULL);
+    return fd >= 0 || (failure != EMFILE && failure != ENFILE);
+}
+
+static void
+set_no_descriptor(const char *method, GError **error)
+{
+    if (has_free_descriptor())
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon's answer to %s has no descriptor", method);
+    else
+        g_set_error(error, QUERY_ERROR, QUERY_ERROR_LIMIT_EXCEEDED,
+                    "this process has no free descriptor for the answer to %s: close some, or raise its limit (RLIMIT_NOFILE)",
+                    method);
+}
+
+static guint
+count_descriptors(GUnixFDList *fds)
+{
+    return fds != NULL ? (guint) g_unix_fd_list_get_length(fds) : 0;
+}
+
+gboolean
+query_bus_check_descriptors(GUnixFDList *fds, guint n, const char *method, GError **error)
+{
+    if (count_descriptors(fds) == n)
+        return TRUE;
+
+    set_no_descriptor(method, error);
+    return FALSE;
+}
+
+int
+query_bus_take_descriptor(GUnixFDList *fds, gint32 handle, const char *method, GError **error)
+{
+    int fd = (guint) handle < count_descriptors(fds) ? g_unix_fd_list_get(fds, handle, NULL) : -1;
+
+    if (fd < 0)
+        set_no_descriptor(method, error);
+    return fd;
 }

@@ -103,3 +103,29 @@ GVariant *query_bus_ask(GDBusConnection *connection, const char *method, GVarian
  */
 GVariant *query_bus_call(QueryBus *self, const QueryBusCall *call, GUnixFDList **ret_fds, GCancellable *cancellable,
                          GError **error);
+
+/**
+ * query_bus_check_descriptors:
+ * @fds: (nullable): the descriptors of a reply
+ * @n: how many there should be
+ * @method: the reply's method, for the message
+ * @error: (nullable): location for an error
+ *
+ * Errors: LIMIT_EXCEEDED where this process has no free descriptor, since the kernel drops those of a message then; PROTOCOL.
+ *
+ * Returns: whether there are so many
+ */
+gboolean query_bus_check_descriptors(GUnixFDList *fds, guint n, const char *method, GError **error);
+
+/**
+ * query_bus_take_descriptor:
+ * @fds: (nullable): the descriptors of a reply
+ * @handle: which of them, as the reply says; the daemon may have said anything
+ * @method: the reply's method, for the message
+ * @error: (nullable): location for an error
+ *
+ * Errors: as query_bus_check_descriptors().
+ *
+ * Returns: (transfer full): a descriptor, close-on-exec; or -1
+ */
+int query_bus_take_descriptor(GUnixFDList *fds, gint32 handle, const char *method, GError **error);

@@ -113,12 +113,8 @@ channel_from_reply(GUnixFDList *fds, gint32 handle, GVariant *info, GError **err
         return NULL;
     }
 
-    fd = fds != NULL ? g_unix_fd_list_get(fds, handle, NULL) : -1;
-    if (fd < 0) {
-        g_set_error_literal(error, QUERY_ERROR, QUERY_ERROR_PROTOCOL, "the daemon's answer to Prepare has no descriptor");
-        return NULL;
-    }
-    return query_channel_new(fd, page_size, fetch_serial);
+    fd = query_bus_take_descriptor(fds, handle, "Prepare", error);
+    return fd >= 0 ? query_channel_new(fd, page_size, fetch_serial) : NULL;
 }
 
 static GVariant *
