@@ -142,6 +142,11 @@ step_rows(QdWriteItem *item, QdCompiled *compiled, QwPageWriter *page, const QdL
         if (!keep_row(item, compiled, page, limits, error))
             break;
     }
+    /* also where it has returned no row its columns may be others than those that it was prepared with */
+    if (r == SQLITE_DONE && compiled->n_columns > 0 && item->rows_begin != NULL && item->outcome.pages->len == 0) {
+        (void) qd_compiled_refresh(compiled);
+        item->rows_begin(item, compiled);
+    }
     return r;
 }
 

@@ -282,6 +282,16 @@ def test_schema_change_before_returning(healthy):
         assert channel.fetch() == [(1, 7)]
 
 
+def test_schema_change_before_returning_nothing(healthy):
+    healthy.update("CREATE TABLE t (a)")
+    with healthy.prepare("DELETE FROM t WHERE a = ?1 RETURNING *", access="write") as channel:
+        assert channel.fetch((1,)) == [] and channel.n_columns == 1
+        healthy.update("ALTER TABLE t ADD COLUMN b DEFAULT 7")
+        assert channel.fetch((1,)) == [] and channel.n_columns == 2, "the old columns"
+        healthy.update("INSERT INTO t(a) VALUES(1)")
+        assert channel.fetch((1,)) == [(1, 7)]
+
+
 def export_nowhere(caller, sql):
     with open(os.devnull, "wb") as stream:
         caller.export(sql, "csv", stream.fileno(), timeout_ms=20)
