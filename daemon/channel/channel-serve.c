@@ -205,7 +205,8 @@ serve_prepare(QdChannel *self, GError **error)
                         .base = options.base,
                         .dataset = options.dataset,
                         .timeout_msec = get_query_timeout_msec(self, &options.execution),
-                        .begun_usec = qd_channel_get_begun_usec(self) };
+                        .begun_usec = qd_channel_get_begun_usec(self),
+                        .settings = self->transaction == NULL ? self->settings : 0 };
     run = new_run(self, &what, options.execution.access_write ? QD_POLICY_WRITE : QD_POLICY_READ, error);
     if (run == NULL)
         return FALSE;

@@ -64,6 +64,8 @@ gboolean qd_row_source_bind_parameters(QdRowSource *self, const QdParameters *pa
 void qd_row_source_begin_fill(QdRowSource *self, QwPageWriter *writer);
 /* @self->scan is unsure: SQLite steps in its place from here on. Returns: as sqlite3_step() */
 int qd_row_source_leave_scan(QdRowSource *self);
+/* The first step, by the schema that the file has now. Returns: as sqlite3_step() */
+int qd_row_source_step_first(QdRowSource *self);
 /* Inline: it is called for each row. Returns: as sqlite3_step() */
 static inline int
 qd_row_source_step(QdRowSource *self)

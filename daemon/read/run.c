@@ -366,7 +366,7 @@ fail_step(QdRun *self, int r, GError **error)
 static int
 step_first(QdRun *self, QwPageWriter *writer)
 {
-    int r = qd_row_source_step(&self->rows);
+    int r = qd_row_source_step_first(&self->rows);
 
     if (self->end.stop == NULL && !self->end.deferred && !self->end.trial_over &&
         qd_row_source_give_up_packing(&self->rows, r, writer, self->step_start))

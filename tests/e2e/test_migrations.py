@@ -305,6 +305,17 @@ def test_a_session_without_keys(store):
     assert store.query("SELECT count(*) FROM loan") == [(5,)]
 
 
+def test_a_session_without_keys_prepares_without_them(store):
+    """To compile such a statement SQLite needs the parent's table, unless the keys are off."""
+    store.update("CREATE TABLE kept(id INTEGER PRIMARY KEY, p REFERENCES gone)")
+    with store.prepare("SELECT 1") as channel:
+        with pytest.raises(RemoteError, match="no such table: main.gone"):
+            channel.prepare("INSERT INTO kept VALUES(1, 1)", access="write")
+        type_on(channel, "PRAGMA foreign_keys = OFF", "INSERT INTO kept VALUES(1, 1)", "DELETE FROM kept")
+    with store.prepare("SELECT 1") as channel, pytest.raises(RemoteError, match="no such table: main.gone"):
+        channel.prepare("INSERT INTO kept VALUES(1, 1)", access="write")
+
+
 def test_deferred_keys_of_a_session_end_with_one_update(store):
     with store.prepare("SELECT 1") as channel:
         type_on(channel, "PRAGMA defer_foreign_keys = ON", "BEGIN", "INSERT INTO book VALUES (9, 'Ninth', 9)",

@@ -5,6 +5,9 @@ import sqlite3
 
 import pytest
 
+from harness import BusError
+from wire_client import RemoteError
+
 SCHEMA = ["CREATE TABLE t (a, b)", "CREATE TABLE p (a)", "CREATE TABLE pn (a, b)", "CREATE INDEX i ON t (a)",
           "CREATE VIEW v AS SELECT a FROM t", "CREATE TRIGGER r AFTER INSERT ON t BEGIN DELETE FROM t WHERE 0; END",
           "INSERT INTO t VALUES (1, 2)"]
@@ -62,6 +65,31 @@ def test_another_program_changes(bus, channel, change, then):
     with contextlib.closing(sqlite3.connect(bus.stats()["database_path"], isolation_level=None)) as database:
         database.execute(change)
     write(channel, then)
+
+
+# changes the first of which makes the query wrong, and the second right again
+REPAIRED = [
+    ("SELECT * FROM w", "ALTER TABLE p ADD COLUMN b", "ALTER TABLE q ADD COLUMN b", [(1, None), (2, None)]),
+    ("SELECT (1, 2) IN (SELECT * FROM pn)", "ALTER TABLE pn ADD COLUMN c", "ALTER TABLE pn DROP COLUMN c", [(0,)]),
+]
+
+
+@pytest.mark.parametrize("query, wrong, right, rows", REPAIRED)
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_query_that_has_failed_sees_the_next_change(bus, channel, query, wrong, right, rows, is_kept):
+    """SQLite compiles the statement that it has again, and does not look whether the schema is the file's."""
+    for text in "CREATE TABLE q (a)", "INSERT INTO p VALUES (1)", "INSERT INTO q VALUES (2)":
+        bus.update(text)
+    bus.update("CREATE VIEW w AS SELECT * FROM p UNION ALL SELECT * FROM q")
+    with contextlib.closing(sqlite3.connect(bus.stats()["database_path"], isolation_level=None)) as database:
+        channel.prepare(query)
+        ask = channel.fetch if is_kept else lambda: bus.query(query)
+        ask()
+        database.execute(wrong)
+        with pytest.raises((BusError, RemoteError), match="do not have the same number|sub-select returns 3 columns"):
+            ask()
+        database.execute(right)
+        assert ask() == rows
 
 
 def test_prepare_tells_columns_of_now(bus, channel):
