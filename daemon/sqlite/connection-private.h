@@ -26,6 +26,11 @@ struct QdConnection {
     uint64_t cache_bytes;
     QdGuard guard;
     const void *compile_owner; /* (nullable) */
+    struct {
+        uint64_t since_usec;
+        gboolean (*ends)(void *data); /* (nullable) */
+        void *data;
+    } lock_wait;
     QdSettings settings;
     QwRecent statements; /* of QdCompiled */
     void *statement_items[QD_CONNECTION_MAX_STATEMENTS];

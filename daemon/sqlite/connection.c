@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/hot.h"
+#include "daemon/base/interrupt.h"
 #include "daemon/sqlite/file-lengths.h"
 #include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/guard/grants.h"
@@ -27,7 +28,8 @@
 #define MAPPED_READER_CACHE_BYTES 131072
 #define WRITER_CACHE_BYTES 4194304
 #define LOG_MAP_MAX_BYTES ((sizeof(void *) > 4 ? 64 : 4) * UINT64_C(1048576)) /* address space of each connection */
-#define BUSY_TIMEOUT_MSEC 5000
+#define LOCK_WAIT_MAX_USEC 5000000u
+#define LOCK_LOOK_MAX_MSEC 20 /* between two tries */
 /*
  * Of SQLITE_TESTCTRL_OPTIMIZATIONS. A scan of a whole table fills a Bloom filter. In what is made from SPARQL that takes long for
  * the few rows of a look-up. A client's SQL has them, as in SQLite.
@@ -72,6 +74,37 @@ qd_connection_free(QdConnection *self)
     return NULL;
 }
 
+/* As sqlite3_busy_timeout(), but what the statement's end is for ends the wait, too. */
+static int
+wait_for_lock(void *data, int n_tries)
+{
+    QdConnection *self = data;
+    uint64_t now_usec = (uint64_t) g_get_monotonic_time();
+    uint64_t caller_end_usec = self->guard.caller_end_usec; /* of what is compiled */
+
+    if (n_tries == 0)
+        self->lock_wait.since_usec = now_usec;
+    if (now_usec > self->lock_wait.since_usec + LOCK_WAIT_MAX_USEC || (caller_end_usec > 0 && now_usec > caller_end_usec) ||
+        qd_interrupt_poll() || (self->lock_wait.ends != NULL && self->lock_wait.ends(self->lock_wait.data)))
+        return 0;
+    g_usleep(1000 * (gulong) MIN(n_tries + 1, LOCK_LOOK_MAX_MSEC));
+    return 1;
+}
+
+void
+qd_connection_set_lock_wait(QdConnection *self, gboolean (*ends)(void *data), void *data)
+{
+    self->lock_wait.ends = ends;
+    self->lock_wait.data = data;
+    qd_connection_restore_lock_wait(self);
+}
+
+void
+qd_connection_restore_lock_wait(QdConnection *self)
+{
+    (void) sqlite3_busy_handler(self->db, wait_for_lock, self);
+}
+
 static gboolean
 connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, GError **error)
 {
@@ -112,7 +145,7 @@ connection_harden(QdConnection *self, gboolean foreign, const QdLimits *limits, 
         (void) sqlite3_limit(self->db, sqlite_limits[i].id, (int) qd_limits_get(limits, sqlite_limits[i].limit));
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_ATTACHED, 1); /* VACUUM needs one */
     (void) sqlite3_limit(self->db, SQLITE_LIMIT_WORKER_THREADS, 0);
-    (void) sqlite3_busy_timeout(self->db, BUSY_TIMEOUT_MSEC);
+    qd_connection_set_lock_wait(self, NULL, NULL);
     qd_connection_choose_optimizations(self);
     (void) sqlite3_extended_result_codes(self->db, 1);
     return TRUE;

@@ -135,6 +135,11 @@ gpointer qd_connection_get_attachment(QdConnection *self, QdAttachment which);
 /* @object: (nullable): NULL: the caller has freed what there was. */
 void qd_connection_set_attachment(QdConnection *self, QdAttachment which, gpointer object, GDestroyNotify destroy);
 
+/* Where the lock of another connection is awaited, @ends (nullable) is asked every few milliseconds: TRUE: it is not any more. */
+void qd_connection_set_lock_wait(QdConnection *self, gboolean (*ends)(void *data), void *data);
+/* After another busy handler of SQLite. */
+void qd_connection_restore_lock_wait(QdConnection *self);
+
 /* When the caller of what is compiled from here on has waited long enough: @end_usec (monotonic), 0: never. It had @timeout_msec.
  */
 void qd_connection_set_compile_end(QdConnection *self, uint64_t end_usec, uint64_t timeout_msec);

@@ -288,15 +288,12 @@ empty_log(QdCheckpointer *self, QdConnection *connection, gint64 wait_usec)
 {
     sqlite3 *db = qd_connection_get_db(connection);
     gint64 end_usec = g_get_monotonic_time() + wait_usec;
-    gint64 patience_msec = 0;
     int r;
 
-    if (!qd_connection_get_int64(connection, "PRAGMA busy_timeout", &patience_msec, NULL))
-        return FALSE;
     qd_checkpointer_wait(self);
     (void) sqlite3_busy_handler(db, wait_for_readers, &end_usec);
     r = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    (void) sqlite3_busy_timeout(db, (int) patience_msec);
+    qd_connection_restore_lock_wait(connection);
     if (r != SQLITE_OK)
         return FALSE;
     __atomic_store_n(&self->n_pages, 0, __ATOMIC_RELEASE);

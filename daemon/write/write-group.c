@@ -142,7 +142,7 @@ execute_alone(QdWriter *self, QdWriteItem *item, gboolean in_transaction)
         return;
     ok = qd_write_set_durability(self, item->relaxed, &error);
     if (ok && in_transaction)
-        ok = qd_write_begin(self, &error);
+        ok = qd_write_begin(self, item, &error);
     ok = ok && run_item(self, item, &error);
     if (!ok && item->keeps && qd_write_in_transaction(self)) {
         item->outcome.error = g_steal_pointer(&error);
@@ -266,7 +266,7 @@ begin_group(QdWriter *self, Group *group)
     g_autoptr(GError) error = NULL;
 
     if (qd_write_ensure_connection(self, &error) && qd_write_set_durability(self, group->relaxed, &error) &&
-        qd_write_check_space(self, &error) && qd_write_begin(self, &error))
+        qd_write_check_space(self, &error) && qd_write_begin(self, group->n == 1 ? group->items[0] : NULL, &error))
         return TRUE;
 
     fail_group(group, error);

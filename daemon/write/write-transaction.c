@@ -139,8 +139,31 @@ qd_write_close_connection(QdWriter *self)
 
 /* Transactions -------------------------------------------------------------------------------------------------------------- */
 
+static gboolean
+lock_wait_ends(void *data)
+{
+    QdWriter *self = data;
+
+    return self->begins != NULL && self->begin_ends(self, NULL);
+}
+
+/* Another program may have it. */
+static gboolean
+take_lock(QdWriter *self, QdWriteItem *item, GError **error)
+{
+    g_autoptr(GError) failure = NULL;
+    gboolean taken;
+
+    self->begins = item;
+    taken = qd_connection_begin_write(self->connection, &failure);
+    if (!taken && (item == NULL || !g_error_matches(failure, QD_ERROR, QW_ERROR_BUSY) || !self->begin_ends(self, error)))
+        g_propagate_error(error, g_steal_pointer(&failure));
+    self->begins = NULL;
+    return taken;
+}
+
 gboolean
-qd_write_begin(QdWriter *self, GError **error)
+qd_write_begin(QdWriter *self, QdWriteItem *item, GError **error)
 {
     const QdConnectionInfo info = qd_database_get_info(self->config.database);
     g_autoptr(GError) failure = NULL;
@@ -150,7 +173,7 @@ qd_write_begin(QdWriter *self, GError **error)
         return FALSE;
     (void) qd_row_watch_set(self->connection,
                             self->config.wants_keys != NULL && __atomic_load_n(self->config.wants_keys, __ATOMIC_RELAXED) != 0);
-    if (qd_connection_begin_write(self->connection, &failure)) {
+    if (take_lock(self, item, &failure)) {
         compare_version(self);
         qd_database_note_log(self->config.database, TRUE);
         self->has_logged = FALSE;
@@ -221,6 +244,7 @@ qd_write_watch_log(QdWriter *self)
 {
     self->synchronous_normal = FALSE;
     (void) sqlite3_wal_hook(qd_connection_get_db(self->connection), on_wal, self);
+    qd_connection_set_lock_wait(self->connection, lock_wait_ends, self);
     qd_checkpointer_bound_log(self->checkpointer, self->connection);
     self->foreign.is_known = FALSE;
     if (self->config.payloads != NULL)

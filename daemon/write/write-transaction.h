@@ -22,7 +22,8 @@ gboolean qd_write_check_space(QdWriter *self, GError **error);
 /* false when what has to be durable would not be. */
 gboolean qd_write_set_durability(QdWriter *self, gboolean relaxed, GError **error);
 
-gboolean qd_write_begin(QdWriter *self, GError **error);
+/* @item: (nullable): whose end ends the wait for the lock of another program; it fails with the reason for its end. */
+gboolean qd_write_begin(QdWriter *self, QdWriteItem *item, GError **error);
 gboolean qd_write_in_transaction(QdWriter *self);
 void qd_write_rollback(QdWriter *self);
 /* Payloads that the transaction has stored get their files. */

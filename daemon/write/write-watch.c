@@ -34,24 +34,36 @@ get_transaction_end(const QdWriteItem *item)
     return item->transaction_end_usec != NULL ? __atomic_load_n(item->transaction_end_usec, __ATOMIC_RELAXED) : UINT64_MAX;
 }
 
+static uint64_t
+get_deadline(const QdWriteItem *item)
+{
+    uint64_t begin_usec = item->times.submitted_usec > 0 ? item->times.submitted_usec
+                                                         : item->times.begun_usec - item->times.waited_usec;
+
+    return item->times.timeout_msec > 0 ? begin_usec + 1000 * item->times.timeout_msec : 0;
+}
+
 /* Deadline and cancelling. TRUE: *@ret_end says which. Any thread. */
 static gboolean
-find_end(const QdWriteWatch *self, uint64_t now, GError **ret_end)
+find_item_end(const QdWriter *self, const QdWriteItem *item, uint64_t deadline_usec, uint64_t now, GError **ret_end)
 {
-    const QdWriteItem *item = self->item;
-
     if (is_cancelled(item))
         qd_error_set(ret_end, QW_ERROR_CANCELLED, "update was cancelled");
     else if (now > get_transaction_end(item))
-        qd_limit_set_error(ret_end, self->writer->config.limits, QD_LIMIT_TRANSACTION_MSEC,
-                           "update took longer than its transaction may");
-    else if (self->deadline_usec > 0 && now > self->deadline_usec)
+        qd_limit_set_error(ret_end, self->config.limits, QD_LIMIT_TRANSACTION_MSEC, "update took longer than its transaction may");
+    else if (deadline_usec > 0 && now > deadline_usec)
         qd_error_set(ret_end, QW_ERROR_TIMEOUT,
                      "update took longer than its %" G_GUINT64_FORMAT " ms ('update_timeout_ms' or the caller's 'timeout_ms')",
                      item->times.timeout_msec);
     else
         return FALSE;
     return TRUE;
+}
+
+static gboolean
+find_end(const QdWriteWatch *self, uint64_t now, GError **ret_end)
+{
+    return find_item_end(self->writer, self->item, self->deadline_usec, now, ret_end);
 }
 
 static void
@@ -136,15 +148,6 @@ tell(void *data, uint64_t now)
         item->told = g_steal_pointer(&error);
 }
 
-static uint64_t
-get_deadline(const QdWriteItem *item)
-{
-    uint64_t begin_usec = item->times.submitted_usec > 0 ? item->times.submitted_usec
-                                                         : item->times.begun_usec - item->times.waited_usec;
-
-    return item->times.timeout_msec > 0 ? begin_usec + 1000 * item->times.timeout_msec : 0;
-}
-
 /* @tells: the caller may be answered before it comes back. */
 static void
 begin(QdWriter *self, QdWriteItem *item, gboolean is_job, gboolean tells)
@@ -168,6 +171,20 @@ begin(QdWriter *self, QdWriteItem *item, gboolean is_job, gboolean tells)
     item->watch = watch;
     qd_evaluation_begin_watch(self->connection, &watch->watch);
     qd_connection_set_compile_end(self->connection, watch->deadline_usec, item->times.timeout_msec);
+}
+
+gboolean
+qd_write_watch_begin_ends(QdWriter *self, GError **error)
+{
+    QdWriteItem *item = self->begins;
+    /* a job has no time before it has begun */
+    uint64_t deadline_usec = item->times.submitted_usec > 0 ? get_deadline(item) : 0;
+
+    qd_write_end_linger(self);
+    (void) qd_writer_sweep(self);
+    if (item->finds_cancel != NULL && item->finds_cancel(item))
+        g_atomic_int_set(&item->is_cancelled, TRUE);
+    return find_item_end(self, item, deadline_usec, (uint64_t) g_get_monotonic_time(), error);
 }
 
 void

@@ -12,6 +12,10 @@ typedef struct QdWriteItem QdWriteItem;
 typedef struct QdWriteWatch QdWriteWatch;
 typedef struct QdWriter QdWriter;
 
+/* The item of writer->begins waits for the lock of another program, and others' updates for it: they hear of their deadlines.
+ * Errors: TIMEOUT, CANCELLED, LIMIT_EXCEEDED. Returns: whether its time is over */
+gboolean qd_write_watch_begin_ends(QdWriter *self, GError **error);
+
 /* Until qd_write_watch_end() @item ends at its deadline and when it is cancelled. In a job it also ends for want of room, and
  * when others have waited for too long. */
 void qd_write_watch_begin(QdWriter *self, QdWriteItem *item, gboolean is_job);

@@ -76,6 +76,8 @@ struct QdWriter {
     int wal_pages;          /* in the log, by a commit since the last checkpoint; 0: there was none */
     QdWriterGroup group;
     QdWriteWatch watch;
+    QdWriteItem *begins; /* (nullable): whose transaction begins, and may wait for the lock of another program */
+    gboolean (*begin_ends)(QdWriter *self, GError **error); /* whether its time is over */
 
     pthread_mutex_t mutex;
     pthread_cond_t cond;

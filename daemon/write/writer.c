@@ -41,6 +41,7 @@ qd_writer_new(const QdWriterConfig *config, QdConnection *connection)
     self->generation = qd_database_get_start_counter(config->database) << 40;
     self->checkpointer = qd_checkpointer_new(config->database, config->limits);
     qd_write_queue_init(&self->queue);
+    self->begin_ends = qd_write_watch_begin_ends;
     self->lead_task = (QdTask){ .watch_fd = -1, .run = run_lead_task };
     pthread_mutex_init(&self->mutex, NULL);
     qd_cond_init(&self->cond);
@@ -147,7 +148,7 @@ begin_transaction(QdWriter *self, QdWriteItem *item)
     if (!qd_write_ensure_connection(self, &item->outcome.error) || !qd_write_check_space(self, &item->outcome.error))
         return FALSE;
 
-    return qd_write_set_durability(self, item->relaxed, &item->outcome.error) && qd_write_begin(self, &item->outcome.error);
+    return qd_write_set_durability(self, item->relaxed, &item->outcome.error) && qd_write_begin(self, item, &item->outcome.error);
 }
 
 void
@@ -415,7 +416,7 @@ execute_exclusively(QdWriter *self, QdWriteItem *item, gboolean in_transaction, 
 
     if (!qd_write_set_durability(self, item->relaxed, error))
         return FALSE;
-    if (in_transaction && (!qd_write_check_space(self, error) || !qd_write_begin(self, error)))
+    if (in_transaction && (!qd_write_check_space(self, error) || !qd_write_begin(self, item, error)))
         return FALSE;
 
     if (!in_transaction)

@@ -53,7 +53,7 @@ def test_the_way_counts_once(store, options):
         assert end(channel) < 18
         channel.prepare(text, timeout_ms=1000, **({"access": "write"} if "access" in options else {}))
         channel.send_fetch()
-        assert end(channel) > 0.9
+        assert end(channel) > 0.5
     assert store.query("SELECT x FROM u") == [(1,)]
 
 
@@ -76,7 +76,7 @@ def test_another_clock_counts_for_nothing(store, difference):
     other = usec(now_usec() + difference)
     with store.prepare(QUERY, timeout_ms=1000, requested_usec=other) as channel:
         channel.send_fetch()
-        assert end(channel) > 0.9
+        assert end(channel) > 0.5
 
 
 def test_what_the_client_waits_is_its_own(store):
