@@ -15,9 +15,11 @@
 #include "daemon/rdf/iri.h"
 #include "daemon/sparql/fingerprint.h"
 #include "daemon/sqlite/guard/compile-seat.h"
+#include "daemon/sqlite/memory.h"
 
 #define N_PLANS_MAX 64
 #define PLANS_BYTES ((gsize) 4 << 20) /* of all, beside the one that was made last */
+#define TEXT_COPIES 2                 /* what has no fingerprint is kept; a fingerprint has the text, and that without constants */
 #define N_VARIANTS_MAX 4              /* plans of one fingerprint, for constants that differ in how much they match */
 #define FRESH_USEC 1000000            /* totals and counts of this age do */
 #define GROWTH 4                      /* so many times more or fewer quads, and join orders are chosen again */
@@ -30,6 +32,7 @@ typedef struct Entry {
     GBytes *long_text;          /* of what has no fingerprint */
     QdFingerprint *fingerprint; /* (nullable) */
     QdSparqlPlan *plan;
+    gsize n_bytes;       /* that count as memory */
     guint64 n_quads;     /* when it was made */
     gint64 checked_usec; /* when its counts were last looked at */
 } Entry;
@@ -52,6 +55,7 @@ entry_free(Entry *entry)
     g_clear_pointer(&entry->long_text, g_bytes_unref);
     (void) qd_fingerprint_free(entry->fingerprint);
     (void) qd_sparql_plan_free(entry->plan);
+    qd_memory_give_other((int64_t) entry->n_bytes);
     g_free(entry);
 }
 
@@ -76,6 +80,26 @@ get_plans(QdConnection *connection)
         qd_connection_set_attachment(connection, QD_ATTACHMENT_PLANS, self, plans_free);
     }
     return self;
+}
+
+gsize
+qd_plans_get_size(QdConnection *connection)
+{
+    const Plans *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_PLANS);
+    gsize n_bytes = 0;
+
+    for (guint i = 0; self != NULL && i < self->recent.n; i++)
+        n_bytes += ((const Entry *) self->entries[i])->n_bytes;
+    return n_bytes;
+}
+
+void
+qd_plans_trim(QdConnection *connection)
+{
+    Plans *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_PLANS);
+
+    while (self != NULL && self->recent.n > 0)
+        entry_free(qw_recent_pop(&self->recent));
 }
 
 void
@@ -271,14 +295,15 @@ make_room(Plans *self, const Entry *added)
 
         if (entry == added)
             continue;
-        n_bytes += qd_sparql_plan_get_size(entry->plan);
+        n_bytes += entry->n_bytes;
         if (n_bytes > PLANS_BYTES)
             entry_free(qw_recent_remove(&self->recent, i));
     }
 }
 
 static Entry *
-add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fingerprint, QdSparqlPlan *plan, gint64 now)
+add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fingerprint, QdSparqlPlan *plan, gsize n_bytes,
+          gint64 now)
 {
     Entry *entry = g_new0(Entry, 1);
 
@@ -287,6 +312,7 @@ add_entry(Plans *self, GBytes *head, const QdPlanText *what, QdFingerprint *fing
         .long_text = fingerprint == NULL ? g_bytes_new(what->text, what->n_bytes) : NULL,
         .fingerprint = fingerprint,
         .plan = plan,
+        .n_bytes = n_bytes,
         .n_quads = self->catalog.n_quads,
         .checked_usec = now,
     };
@@ -303,6 +329,15 @@ count(const Plans *self, gboolean found, gint64 since_usec)
     __atomic_add_fetch(found ? &self->counters->n_found : &self->counters->n_made, 1, __ATOMIC_RELAXED);
     if (!found)
         __atomic_add_fetch(&self->counters->made_usec, (guint64) (g_get_monotonic_time() - since_usec), __ATOMIC_RELAXED);
+}
+
+static gboolean
+take_memory(gsize n_bytes, const QdLimits *limits, GError **error)
+{
+    if (qd_memory_take_other((int64_t) n_bytes))
+        return TRUE;
+    qd_limit_set_error(error, limits, QD_LIMIT_HEAP_HARD_BYTES, "no memory for a plan of %zu bytes", n_bytes);
+    return FALSE;
 }
 
 static Entry *
@@ -323,6 +358,7 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
     gint64 now = g_get_monotonic_time();
     QdCompileSeat seat;
     QdSparqlPlan *plan;
+    gsize n_bytes;
     Entry *entry;
 
     if (!refresh_catalog(self, connection, now, error))
@@ -342,7 +378,12 @@ find_or_make(Plans *self, QdConnection *connection, const QdPlanText *what, GHas
         qd_compile_seat_give(&seat);
         if (plan == NULL)
             return NULL;
-        entry = add_entry(self, head, what, g_steal_pointer(&fingerprint), plan, now);
+        n_bytes = qd_sparql_plan_get_size(plan) + TEXT_COPIES * what->n_bytes;
+        if (!take_memory(n_bytes, limits, error)) {
+            (void) qd_sparql_plan_free(plan);
+            return NULL;
+        }
+        entry = add_entry(self, head, what, g_steal_pointer(&fingerprint), plan, n_bytes, now);
         count(self, FALSE, now);
     } else {
         count(self, TRUE, now);

@@ -46,6 +46,11 @@ void qd_plans_set_counters(QdConnection *connection, QdPlanCounters *counters);
 const QdSparqlPlan *qd_plans_get(QdConnection *connection, const QdPlanText *what, GHashTable *parameters, const QdLimits *limits,
                                  GError **error);
 
+/* What the plans of @connection take, which counts as memory of SQLite's does (sqlite/memory.h). */
+gsize qd_plans_get_size(QdConnection *connection);
+/* All of them go. */
+void qd_plans_trim(QdConnection *connection);
+
 /* (transfer full): an empty table for qd_plans_add_parameter(). */
 GHashTable *qd_plans_new_parameters(void);
 

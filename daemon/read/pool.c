@@ -218,7 +218,9 @@ charge(QdReader *reader, int64_t n_bytes)
 void
 qd_pool_charge_memory(QdReader *reader)
 {
-    charge(reader, MAX(reader->opened_bytes + qd_connection_get_schema(reader->connection)->held_bytes, 0));
+    int64_t n_plan_bytes = (int64_t) qd_plans_get_size(reader->connection);
+
+    charge(reader, n_plan_bytes + MAX(reader->opened_bytes + qd_connection_get_schema(reader->connection)->held_bytes, 0));
 }
 
 QdReader *
@@ -256,10 +258,12 @@ static void
 settle(QdConnection *connection)
 {
     qd_settings_reset(connection);
-    if (qd_memory_is_above_soft_limit())
+    if (qd_memory_is_above_soft_limit()) {
         qd_connection_trim(connection);
-    else
+        qd_plans_trim(connection);
+    } else {
         qd_connection_bound_statements(connection);
+    }
 }
 
 void

@@ -428,6 +428,21 @@ qd_memory_drop(void *data)
     qd_memory_release_use(&part);
 }
 
+gboolean
+qd_memory_take_other(int64_t n_bytes)
+{
+    if (!exceeds_limit(atomic_fetch_add_explicit(&used_bytes, n_bytes, memory_order_relaxed) + n_bytes, n_bytes))
+        return TRUE;
+    qd_memory_give_other(n_bytes);
+    return FALSE;
+}
+
+void
+qd_memory_give_other(int64_t n_bytes)
+{
+    atomic_fetch_sub_explicit(&used_bytes, n_bytes, memory_order_relaxed);
+}
+
 void
 qd_memory_note_lost(uint64_t n_bytes)
 {

@@ -74,6 +74,10 @@ void *qd_memory_hold(QdMemoryAccount *account, void *data, uint64_t n_bytes);
 /* qd_memory_drop: @data: (nullable) */
 void qd_memory_drop(void *data);
 
+/* What is not SQLite's, and counts with it: plans. FALSE: none is free, or the client has its share; nothing is counted then. */
+gboolean qd_memory_take_other(int64_t n_bytes);
+void qd_memory_give_other(int64_t n_bytes);
+
 /* What SQLite holds and nothing frees any more: calls were made to return (builtin/forced-return.h). */
 void qd_memory_note_lost(uint64_t n_bytes);
 uint64_t qd_memory_get_lost(void);
