@@ -39,3 +39,9 @@ def test_setting_that_cannot_be(ctl):
     """It fails where it stands, not at the next update."""
     run = ctl("shell", stdin=b"PRAGMA foreign_keys OFF;\n")
     assert run.returncode == QUERY and b"syntax error" in run.stderr
+
+
+def test_raise_without_words(ctl):
+    """SQLite's words for the code stand for them."""
+    ctl.ok("update", "CREATE TABLE t (a); CREATE TRIGGER r BEFORE INSERT ON t BEGIN SELECT RAISE(ABORT, ''); END")
+    assert "queryctl: constraint failed\n" in ctl.fails(QUERY, "update", "INSERT INTO t VALUES (1)")
