@@ -145,6 +145,23 @@ def test_a_dump_in_a_transaction_has_its_rows(bus):
         assert copy.execute("SELECT rowid FROM f WHERE f MATCH 'words'").fetchall() == [(1,)]
 
 
+def test_a_statement_has_many_rows(bus, make_bus):
+    """100,000 rows took more than the 30 s of a transaction. A long row is alone, since a statement has a limit, too."""
+    run_script(bus, "CREATE TABLE a (n); CREATE TABLE b (n, text); CREATE VIRTUAL TABLE c USING rtree(id, x, y);"
+               "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600) INSERT INTO a SELECT i FROM n;"
+               "INSERT INTO b VALUES (1, 'x'), (2, hex(zeroblob(500000))), (3, 'y'), (4, NULL);"
+               "INSERT INTO c SELECT n, n, n + 1 FROM a", "update", "-")
+    text = dump(bus)
+    assert [line.split("VALUES")[0] for line in text.splitlines() if line.startswith("INSERT")] == [
+        'INSERT INTO "a" '] * 3 + ['INSERT INTO "b" '] * 3 + ['INSERT INTO "c"("id","x","y") '] * 3
+    other = make_bus()
+    run_script(other, text, "update", "-")
+    for query in ("SELECT n FROM a", "SELECT n, length(text) FROM b", "SELECT * FROM c ORDER BY id"):
+        assert other.query(query) == bus.query(query)
+    with load(text) as copy:
+        assert copy.execute("SELECT count(*), sum(n) FROM a").fetchall() == [(600, 180300)]
+
+
 def test_tables_with_settings_are_counted(bus):
     """Each FTS5 table is two parts of a statement that has at most 500."""
     bus.batch([(f"CREATE VIRTUAL TABLE f{i} USING fts5(a)", []) for i in range(190)])

@@ -21,6 +21,13 @@ typedef struct QctlDumpObject {
     bool is_sequence; /* SQLite's own table of the last ids */
 } QctlDumpObject;
 
+/* The INSERT that is not ended. */
+typedef struct QctlDumpInsert {
+    const QctlDumpObject *table; /* borrowed */
+    guint n_rows;                /* 0: there is none */
+    gsize n_bytes;
+} QctlDumpInsert;
+
 /* What a row of the statement is of; each table has two numbers: for rows, and for settings of FTS5. */
 enum {
     QCTL_DUMP_ARM_SCHEMA,
@@ -31,14 +38,15 @@ enum {
 typedef struct QctlDump {
     QctlSession *session;
     QctlSink *sink;
-    const char *pattern;  /* (nullable) */
-    GPtrArray *objects;   /* of QctlDumpObject*, in the order of the schema */
-    GPtrArray *tables;    /* of QctlDumpObject*, borrowed: those with rows; virtual ones come last */
-    GString *fingerprint; /* of the schema */
-    guint n_columns;      /* of the widest table */
-    GHashTable *left_out; /* borrowed, as the next one: names of tables that cannot be read */
-    GString *failed;      /* fingerprint of a schema whose tables could not all be read */
-    bool *is_whole;       /* borrowed */
+    const char *pattern;    /* (nullable) */
+    GPtrArray *objects;     /* of QctlDumpObject*, in the order of the schema */
+    GPtrArray *tables;      /* of QctlDumpObject*, borrowed: those with rows; virtual ones come last */
+    GString *fingerprint;   /* of the schema */
+    guint n_columns;        /* of the widest table */
+    GHashTable *left_out;   /* borrowed, as the next one: names of tables that cannot be read */
+    GString *failed;        /* fingerprint of a schema whose tables could not all be read */
+    bool *is_whole;         /* borrowed */
+    QctlDumpInsert *insert; /* borrowed */
 } QctlDump;
 
 /* Appends @text between two of @quote. */

@@ -11,6 +11,10 @@
 #include "client-lib/queryctl/transfer/dump-private.h"
 #include "client-lib/text/text-value.h"
 
+/* Of one INSERT, whose text has a limit in the daemon; a row that is longer is alone. */
+#define MAX_INSERT_ROWS 250u
+#define MAX_INSERT_BYTES 32768u
+
 void
 qctl_dump_put_quoted(GString *out, const char *text, gsize n_bytes, char quote)
 {
@@ -109,11 +113,21 @@ qctl_dump_put_start(const QctlDump *self)
     put_objects(self, "table", true);
 }
 
+/* Between the statements of one table, and before any other. */
+static void
+end_insert(const QctlDump *self, GString *out)
+{
+    if (self->insert->n_rows > 0)
+        g_string_append(out, ";\n");
+    self->insert->n_rows = 0;
+}
+
 void
 qctl_dump_put_end(const QctlDump *self)
 {
     GString *out = qctl_sink_get_buffer(self->sink);
 
+    end_insert(self, out);
     for (guint i = 0; i < self->tables->len; i++) {
         const QctlDumpObject *table = self->tables->pdata[i];
 
@@ -161,7 +175,7 @@ put_sequence(const QctlDump *self, GString *out, QueryCursor *cursor)
 static void
 put_values(GString *out, guint n, QueryCursor *cursor)
 {
-    g_string_append(out, " VALUES(");
+    g_string_append_c(out, '(');
     for (guint i = 0; i < n; i++) {
         QwValue cell;
 
@@ -170,13 +184,15 @@ put_values(GString *out, guint n, QueryCursor *cursor)
             g_string_append_c(out, ',');
         put_literal(out, &cell);
     }
-    g_string_append(out, ");\n");
+    g_string_append_c(out, ')');
 }
 
-static void
-put_row(GString *out, const QctlDumpObject *table, QueryCursor *cursor)
+/* (transfer full) */
+static char *
+create_insert(const QctlDumpObject *table)
 {
-    g_string_append(out, "INSERT INTO ");
+    GString *out = g_string_new("INSERT INTO ");
+
     qctl_dump_put_name(out, table->name);
     for (guint i = 0; table->has_others && i < table->columns->len; i++) {
         g_string_append_c(out, i == 0 ? '(' : ',');
@@ -184,7 +200,32 @@ put_row(GString *out, const QctlDumpObject *table, QueryCursor *cursor)
     }
     if (table->has_others)
         g_string_append_c(out, ')');
-    put_values(out, table->columns->len, cursor);
+    g_string_append(out, " VALUES");
+    return g_string_free(out, FALSE);
+}
+
+/* A call to the daemon for each row is most of the time that a dump takes to read, and a transaction has 30 s. */
+static void
+put_row(const QctlDump *self, GString *out, const QctlDumpObject *table, QueryCursor *cursor)
+{
+    g_autoptr(GString) row = g_string_new(NULL);
+    g_autofree char *start = NULL;
+    QctlDumpInsert *insert = self->insert;
+
+    put_values(row, table->columns->len, cursor);
+    if (insert->n_rows > 0 && insert->table == table && insert->n_rows < MAX_INSERT_ROWS &&
+        insert->n_bytes + row->len <= MAX_INSERT_BYTES) {
+        g_string_append(out, ",\n");
+    } else {
+        end_insert(self, out);
+        start = create_insert(table);
+        g_string_append(out, start);
+        insert->table = table;
+        insert->n_bytes = 0;
+    }
+    g_string_append_len(out, row->str, (gssize) row->len);
+    insert->n_bytes += row->len;
+    insert->n_rows++;
 }
 
 /* Of FTS5: a command, whose name is in the column of the table's name. */
@@ -195,8 +236,9 @@ put_setting(GString *out, const QctlDumpObject *table, QueryCursor *cursor)
     qctl_dump_put_name(out, table->name);
     g_string_append_c(out, '(');
     qctl_dump_put_name(out, table->name);
-    g_string_append(out, ",rank)");
+    g_string_append(out, ",rank) VALUES");
     put_values(out, 2, cursor);
+    g_string_append(out, ";\n");
 }
 
 bool
@@ -205,13 +247,16 @@ qctl_dump_write_row(const QctlDump *self, gint64 arm, QueryCursor *cursor, GErro
     GString *out = qctl_sink_get_buffer(self->sink);
     const QctlDumpObject *table = arm >= QCTL_DUMP_ARM_TABLES ? self->tables->pdata[(arm - QCTL_DUMP_ARM_TABLES) / 2] : NULL;
 
+    if (table != NULL && !table->is_sequence && (arm - QCTL_DUMP_ARM_TABLES) % 2 == 0) {
+        put_row(self, out, table, cursor);
+        return qctl_sink_end_row(self->sink, error);
+    }
+    end_insert(self, out);
     if (table == NULL)
         put_version(out, cursor);
     else if (table->is_sequence)
         put_sequence(self, out, cursor);
-    else if ((arm - QCTL_DUMP_ARM_TABLES) % 2 == 1)
-        put_setting(out, table, cursor);
     else
-        put_row(out, table, cursor);
+        put_setting(out, table, cursor);
     return qctl_sink_end_row(self->sink, error);
 }

@@ -447,10 +447,12 @@ dump(const QctlDump *whole, bool *ret_fits, GError **error)
     g_autoptr(QueryCursor) cursor = NULL;
     g_autofree char *text = NULL;
     g_autoptr(GError) failure = NULL;
+    QctlDumpInsert insert = { 0 };
     QctlDump self = *whole;
 
     self.objects = objects;
     self.tables = tables;
+    self.insert = &insert;
     self.fingerprint = fingerprint;
     if (!read_schema(&self, error) || !find_tables(&self, error))
         return false;
