@@ -298,39 +298,66 @@ run_with_access(QctlSession *session, QctlSink *sink, const char *text, QctlAcce
     return false;
 }
 
-/* In a transaction of its own, which begins with the settings that were typed. */
+/* In a transaction of its own, which begins with the settings that were typed. The end of an update's ends the deferring of keys,
+ * too. */
 static bool
-run_with_settings(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, GError **error)
+run_with_settings(QctlSession *session, QctlSink *sink, const char *text, QctlAccess access, bool is_update, GError **error)
 {
     bool ok;
 
     if (!qctl_transaction_begin(session, error))
         return false;
-    ok = run_with_access(session, sink, text, access, error) && qctl_transaction_commit(session, error);
+    ok = run_with_access(session, sink, text, access, error) && (!is_update || qctl_transaction_commit(session, error));
     qctl_session_take_transaction(session, NULL);
     return ok;
+}
+
+/* Outside of a transaction it sets nothing yet. The daemon says whether it can be one. */
+static bool
+keep_setting(QctlSession *session, const char *text, GError **error)
+{
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QueryStatement) statement = NULL;
+
+    if (connection != NULL)
+        statement = query_connection_prepare_update(connection, QUERY_LANGUAGE_SQL, text, qctl_session_get_cancellable(session),
+                                                    error);
+    if (statement == NULL)
+        return false;
+    qctl_transaction_keep_setting(session, text);
+    return true;
+}
+
+static bool
+run_after_settings(QctlSession *session, QctlSink *sink, const char *text, QctlControl control, QctlAccess access, GError **error)
+{
+    QueryConnection *connection = qctl_session_connect(session, error);
+    g_autoptr(QueryStatement) query = NULL;
+    g_autoptr(GError) failure = NULL;
+
+    if (connection == NULL)
+        return false;
+    query = query_connection_prepare(connection, qctl_session_get_language(session), text, qctl_session_get_cancellable(session),
+                                     &failure);
+    if (query != NULL && control != QCTL_CONTROL_ASKING && access != QCTL_ACCESS_WRITE)
+        return run_with_access(session, sink, text, QCTL_ACCESS_READ, error);
+    if (query != NULL)
+        return run_with_settings(session, sink, text, access, false, error);
+    if (access == QCTL_ACCESS_WRITE || g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_READ_ONLY) ||
+        g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_SYNTAX)) /* it may compile with them */
+        return run_with_settings(session, sink, text, QCTL_ACCESS_WRITE, true, error);
+    g_propagate_error(error, g_steal_pointer(&failure));
+    return false;
 }
 
 static bool
 run_outside(QctlSession *session, QctlSink *sink, const char *text, QctlControl control, QctlAccess access, GError **error)
 {
-    bool has_settings = qctl_session_get_settings(session)->len > 0;
-    g_autoptr(GError) failure = NULL;
-
-    if (control == QCTL_CONTROL_SETTING || control == QCTL_CONTROL_DEFERRING) {
-        qctl_transaction_keep_setting(session, text);
-        return true;
-    }
-    if (!has_settings)
-        return run_with_access(session, sink, text, access, error);
-    if (access == QCTL_ACCESS_WRITE || control == QCTL_CONTROL_ASKING)
-        return run_with_settings(session, sink, text, access, error);
-    if (run_with_access(session, sink, text, QCTL_ACCESS_READ, &failure))
-        return true;
-    if (g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_READ_ONLY))
-        return run_with_settings(session, sink, text, QCTL_ACCESS_WRITE, error);
-    g_propagate_error(error, g_steal_pointer(&failure));
-    return false;
+    if (control == QCTL_CONTROL_SETTING || control == QCTL_CONTROL_DEFERRING)
+        return keep_setting(session, text, error);
+    if (qctl_session_get_settings(session)->len > 0)
+        return run_after_settings(session, sink, text, control, access, error);
+    return run_with_access(session, sink, text, access, error);
 }
 
 static bool

@@ -284,7 +284,7 @@ qctl_text_has_parameter(const char *text, bool is_sparql, const char *name)
 
 /* Control ------------------------------------------------------------------------------------------------------------- */
 
-#define CONTROL_MAX_WORDS 6u
+#define CONTROL_MAX_WORDS 8u
 
 typedef struct Words {
     const char *text;
@@ -323,21 +323,61 @@ take_word(Words *self, const char *word)
     return true;
 }
 
+/* A name may stand in quotes. */
+static bool
+name_is(const char *text, gsize start, gsize end, const char *name)
+{
+    bool is_quoted = end - start >= 2 && strchr("'\"`[", text[start]) != NULL;
+
+    return word_is(text, start + (is_quoted ? 1 : 0), end - (is_quoted ? 1 : 0), name);
+}
+
+static bool
+take_name(Words *self, const char *name)
+{
+    if (self->next >= self->n || !name_is(self->text, self->starts[self->next], self->ends[self->next], name))
+        return false;
+    self->next++;
+    return true;
+}
+
+static const char deferring[] = "defer_foreign_keys";
+static const char *const settings[] = { "foreign_keys", "legacy_alter_table", "recursive_triggers", deferring };
+
 /* PRAGMA was taken. */
 static QctlControl
 find_setting(Words *words)
 {
-    static const char *const names[] = { "foreign_keys", "legacy_alter_table", "recursive_triggers" };
-    bool is_one = false;
-    QctlControl control = QCTL_CONTROL_SETTING;
+    const char *found = NULL;
 
-    for (gsize i = 0; i < G_N_ELEMENTS(names) && !is_one; i++)
-        is_one = take_word(words, names[i]);
-    if (!is_one && take_word(words, "defer_foreign_keys"))
-        control = QCTL_CONTROL_DEFERRING;
-    else if (!is_one)
+    if (take_name(words, "main") && !take_word(words, "."))
         return QCTL_CONTROL_NONE;
-    return words->next == words->n ? QCTL_CONTROL_ASKING : control;
+    for (gsize i = 0; i < G_N_ELEMENTS(settings) && found == NULL; i++)
+        found = take_name(words, settings[i]) ? settings[i] : NULL;
+    if (found == NULL)
+        return QCTL_CONTROL_NONE;
+    if (words->next == words->n)
+        return QCTL_CONTROL_ASKING;
+    return found == deferring ? QCTL_CONTROL_DEFERRING : QCTL_CONTROL_SETTING;
+}
+
+/* Whether it reads one as a table: SELECT * FROM pragma_foreign_keys. */
+static bool
+has_setting_table(const char *text)
+{
+    static const char *const tables[] = { "pragma_foreign_keys", "pragma_legacy_alter_table", "pragma_recursive_triggers",
+                                          "pragma_defer_foreign_keys" };
+    gsize offset = 0;
+
+    for (;;) {
+        gsize start = offset;
+
+        if (next_token(text, &offset) == TOKEN_END_OF_TEXT)
+            return false;
+        for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
+            if (name_is(text, start, offset, tables[i]))
+                return true;
+    }
 }
 
 QctlControl
@@ -359,7 +399,7 @@ qctl_control_find(const char *statement)
     } else if (take_word(&words, "rollback")) {
         control = QCTL_CONTROL_ROLLBACK;
     } else {
-        return QCTL_CONTROL_NONE;
+        return has_setting_table(statement) ? QCTL_CONTROL_ASKING : QCTL_CONTROL_NONE;
     }
 
     (void) take_word(&words, "transaction");

@@ -48,7 +48,7 @@ typedef enum QctlControl {
     QCTL_CONTROL_SAVEPOINT, /* and RELEASE, ROLLBACK TO */
     QCTL_CONTROL_SETTING,   /* PRAGMA foreign_keys = OFF and the like */
     QCTL_CONTROL_DEFERRING, /* PRAGMA defer_foreign_keys = ON: until the next COMMIT */
-    QCTL_CONTROL_ASKING,    /* PRAGMA foreign_keys */
+    QCTL_CONTROL_ASKING,    /* PRAGMA foreign_keys, and what reads pragma_foreign_keys */
 } QctlControl;
 
 /* qctl_control_find: what @statement, a single one, does. NONE, too, for what SQLite has no such statement for: the daemon says

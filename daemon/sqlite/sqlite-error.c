@@ -419,13 +419,22 @@ qd_sqlite_get_constraint(sqlite3 *db)
     return find_constraint(sqlite3_extended_errcode(db), sqlite3_errmsg(db));
 }
 
+/* SQLite's words. RAISE may give none: then those of the code. */
+static const char *
+get_words(sqlite3 *db, int meant, gboolean is_last)
+{
+    const char *words = is_last ? sqlite3_errmsg(db) : "";
+
+    return words[0] != '\0' ? words : sqlite3_errstr(meant);
+}
+
 static void
 set_error(GError **error, sqlite3 *db, int result, gboolean compiles, const char *text, size_t n_bytes, const QdLimits *limits)
 {
     int meant = qd_sqlite_get_result(db, result);
     QwError code = qd_sqlite_get_code(meant);
     gboolean is_last = db != NULL && (sqlite3_errcode(db) & 0xff) == (meant & 0xff);
-    g_autoptr(GString) message = g_string_new(is_last ? sqlite3_errmsg(db) : sqlite3_errstr(meant));
+    g_autoptr(GString) message = g_string_new(get_words(db, meant, is_last));
     int offset = db != NULL ? sqlite3_error_offset(db) : -1;
     int constraint = is_last ? qd_sqlite_get_constraint(db) : meant;
     const char *kind;

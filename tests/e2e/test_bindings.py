@@ -46,7 +46,8 @@ def test_every_method_in_javascript(bus):
     assert (result.returncode, lines[-1]) == (0, "all as expected"), lines[-2:]
 
 
-@pytest.mark.parametrize("program", ["dbapi.py", "dbapi_callbacks.py", "dbapi_asyncio.py", "dbapi_threads.py", "dbapi_ported.py"])
+@pytest.mark.parametrize("program", ["dbapi.py", "dbapi_callbacks.py", "dbapi_asyncio.py", "dbapi_threads.py", "dbapi_ported.py",
+                                     "dbapi_settings.py"])
 def test_python_package(bus, program):
     check(bus.run(sys.executable, "-X", "dev", os.path.join(EXAMPLES, program), env=python_environment(bus.env)))
 

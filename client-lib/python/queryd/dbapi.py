@@ -14,7 +14,7 @@ import weakref
 
 from . import _client
 from .errors import Error, ErrorCode, InterfaceError, OperationalError, ProgrammingError
-from .texts import SETTINGS, get_control, get_setting, needs_no_transaction
+from .texts import SETTINGS, get_control, get_setting, get_settings_read, is_savepoint, needs_no_transaction
 from .values import to_terms, type_code
 
 apilevel = "2.0"
@@ -126,11 +126,13 @@ class Connection:
                                    "and the connection stays open")
 
     def _prepare(self, language, text):
-        """A statement of no other open cursor, since it has one result at a time."""
+        """A statement of no other open cursor, since it has one result at a time. One that writes has its transaction then."""
         key = (language, text)
         found = self._statements.get(key)
         if found is None or found.is_busy():
             found = self._prepare_new(language, text)
+        elif found.writes:
+            self._begin_for(text)
         self._keep(key, found)
         return found
 
@@ -146,10 +148,26 @@ class Connection:
         source = self._transaction or self._client
         try:
             return _Statement(source.prepare(language, text, False), False)
-        except OperationalError as error:
-            if error.code not in _WRITES:
+        except (OperationalError, ProgrammingError) as error:
+            needs_settings = error.code == ErrorCode.SYNTAX and self._transaction is None and self._settings
+            if error.code not in _WRITES and not needs_settings:
                 raise
-            return _Statement(source.prepare(language, text, True), True)
+        has_begun = self._begin_for(text)
+        try:
+            return _Statement((self._transaction or self._client).prepare(language, text, True), True)
+        except BaseException:
+            if has_begun:
+                self._rollback()
+            raise
+
+    def _begin_for(self, text):
+        """Begins the transaction of a statement that writes, if it needs one: settings hold when it is compiled, too."""
+        if self._transaction is not None or needs_no_transaction(text):
+            return False
+        if self._autocommit and (not self._settings or is_savepoint(text)):
+            return False
+        self._begin()
+        return True
 
     def begin(self):
         """Begins a transaction, also in autocommit mode, which it then suspends."""
@@ -185,6 +203,7 @@ class Connection:
     def _commit(self):
         transaction, self._transaction = self._transaction, None
         if transaction is not None:
+            self._settings.pop("defer_foreign_keys", None)  # as in SQLite
             transaction.commit()
 
     def rollback(self):
@@ -198,6 +217,7 @@ class Connection:
         self._statements.clear()  # they may have been prepared for tables that are no more
         if transaction is None:
             return
+        self._settings.pop("defer_foreign_keys", None)
         try:
             transaction.rollback()
         except OperationalError as error:
@@ -284,9 +304,23 @@ class Cursor:
         self._check_idle()
         try:
             self.connection._executing.add(self)
-            return call(*arguments)
+            return self._end_begun(call, *arguments)
         finally:
             self.connection._executing.discard(self)
+
+    def _end_begun(self, call, *arguments):
+        """In autocommit mode a transaction that @call begins ends with it."""
+        connection = self.connection
+        ends = connection._autocommit and connection._transaction is None
+        try:
+            result = call(*arguments)
+        except BaseException:
+            if ends and connection._transaction is not None:
+                connection._rollback()
+            raise
+        if ends and connection._transaction is not None:
+            connection._commit()
+        return result
 
     def _reset(self):
         if self._result is not None:
@@ -308,11 +342,14 @@ class Cursor:
         self._result = result
         self._describe()
         if self._statement.writes:
-            rows = result.fetch(-1)
-            self._rows = iter(rows) if self.description is not None else None
+            self._take_all()
             self.rowcount = result.n_changes
             self.lastrowid = result.last_insert_rowid
-            self._statement = self._result = None
+
+    def _take_all(self):
+        rows = self._result.fetch(-1)
+        self._rows = iter(rows) if self.description is not None else None
+        self._statement = self._result = None
 
     def _start(self, text, language):
         """Ends the last statement. Returns the new one, in a transaction if there has to be one."""
@@ -320,9 +357,6 @@ class Cursor:
         if language not in LANGUAGES:
             raise InterfaceError(f"the language is 'sql' or 'sparql', not {language!r}")
         statement = self.connection._prepare(LANGUAGES[language], text)
-        if statement.writes and not self.connection._autocommit and self.connection._transaction is None:
-            if not needs_no_transaction(text):
-                self.connection._begin()
         statement.take(self)
         self._statement = statement
         return statement
@@ -351,10 +385,22 @@ class Cursor:
             text = f"SELECT {int(connection._settings.get(name, SETTINGS[name]))} AS {name}"
         statement = self._start(text, language)
         values = to_terms(parameters) if language == "sparql" else parameters
-        if statement.writes and connection._settings and not needs_no_transaction(text):
-            self._send_all(lambda: self._run(statement, statement.prepared.execute, values))
+        if not statement.writes and connection._transaction is None and connection._settings.keys() & get_settings_read(text):
+            self._ask(statement, values)
         else:
             self._take(statement.prepared.execute(values, connection._transaction))
+
+    def _ask(self, statement, values):
+        """A query that reads settings of the connection has a transaction with them."""
+        connection = self.connection
+        settings = dict(connection._settings)
+        connection._begin()
+        try:
+            self._take(statement.prepared.execute(values, connection._transaction))
+            self._take_all()
+        finally:
+            connection._rollback()
+            connection._settings = settings
 
     def executemany(self, text, rows, *, language="sql"):
         """Executes a statement that writes once for each row of values, all or none in autocommit mode. Returns the cursor."""
@@ -377,22 +423,15 @@ class Cursor:
         if statement.prepared.n_parameters == 0:
             return self._send_all(lambda: sum(self._run(statement, statement.prepared.execute, row) for row in iterator))
         n, has_more = statement.prepared.add_rows(iterator, ROWS_PER_MESSAGE)
-        if not has_more and not self.connection._settings:
+        if not has_more:
             return self._run_added(statement, iterator, n, False)
         return self._send_all(lambda: self._run_added(statement, iterator, n, has_more))
 
     def _send_all(self, send):
         """More than one message: in autocommit mode they need a transaction."""
-        if self.connection._transaction is not None:
-            return send()
-        self.connection._begin()
-        try:
-            changed = send()
-        except BaseException:
-            self.connection._rollback()
-            raise
-        self.connection._commit()
-        return changed
+        if self.connection._transaction is None:
+            self.connection._begin()
+        return send()
 
     def _run(self, statement, how, *values):
         self._statement = statement

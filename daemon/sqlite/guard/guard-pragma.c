@@ -72,7 +72,8 @@ static const struct {
     { "optimize", "say ANALYZE, or 'queryctl optimize'" },
     { "query_only", "a statement is opened for reading or for writing" },
     { "wal_checkpoint", "the daemon writes the log back by itself, 'queryctl optimize' does it now" },
-    { "writable_schema", "the schema is changed by CREATE, ALTER and DROP" },
+    { "writable_schema", "the schema is changed by CREATE, ALTER and DROP; a file that sqlite3 has made of its own dump is taken "
+                         "by 'queryctl store import'" },
 };
 
 /* As SQLite reads it. */
