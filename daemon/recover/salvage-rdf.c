@@ -350,6 +350,16 @@ make_key(QdSalvage *self, GError **error)
                               "INSERT OR REPLACE INTO queryd_meta VALUES('term_secret', randomblob(16));" QD_TERM_KEY_MOVE);
 }
 
+/* Rows that had been saved: they do not fit the others. */
+static void
+count_dropped(QdSalvage *self, const char *name, guint64 n)
+{
+    QdSalvageTable *table = qd_salvage_report_get_table(self->report, name);
+
+    table->n_rows -= MIN(n, table->n_rows);
+    table->n_refused_rows += n;
+}
+
 /* Terms that are not what their key says go; the keys of the others are rewritten. */
 static gboolean
 mend_terms(QdSalvage *self, GError **error)
@@ -377,9 +387,11 @@ mend_terms(QdSalvage *self, GError **error)
     (void) sqlite3_finalize(check.find_hash);
     (void) sqlite3_finalize(check.drop);
     (void) sqlite3_finalize(check.keep);
-    if (ok && check.n_dropped > 0)
+    if (ok && check.n_dropped > 0) {
+        count_dropped(self, "queryd_term", check.n_dropped);
         qd_salvage_report_note(self->report, "%" G_GUINT64_FORMAT " terms of the dictionary were altered, and are dropped",
                                check.n_dropped);
+    }
     return ok && qd_salvage_execute(self, error,
                                     "DELETE FROM queryd_term WHERE id IN (SELECT id FROM queryd_lost_term);"
                                     "DELETE FROM queryd_term_hash;"
@@ -402,9 +414,11 @@ drop_dangling(QdSalvage *self, GError **error)
                             " OR " NO_TERM("s") " OR " NO_TERM("p") " OR " NO_TERM("o") " OR " NO_TERM("g")))
         return FALSE;
     n_dropped = sqlite3_changes64(db);
-    if (n_dropped > 0)
+    if (n_dropped > 0) {
+        count_dropped(self, "queryd_quad", (guint64) n_dropped);
         qd_salvage_report_note(self->report, "%" G_GINT64_FORMAT " quads are dropped, since they name terms that are lost",
                                n_dropped);
+    }
     return qd_salvage_execute(self, error, "DELETE FROM queryd_graph WHERE " NO_TERM("id"));
 }
 

@@ -28,6 +28,14 @@ is_whole(QdSalvage *self, const char *name)
     return try_statement(self, "INSERT INTO \"%w\"(\"%w\") VALUES('integrity-check'); SELECT 1 FROM \"%w\" LIMIT 1", name, NULL);
 }
 
+/* No view: an index over texts of others has one. */
+static gboolean
+is_table(QdSalvage *self, const char *name)
+{
+    return sqlite3_table_column_metadata(qd_connection_get_db(self->connection), NULL, name, NULL, NULL, NULL, NULL, NULL, NULL) ==
+           SQLITE_OK;
+}
+
 /* Its texts, if it has any, stay under this name when they do not fit. */
 #define SAVED "_content_salvaged"
 
@@ -35,13 +43,15 @@ static void
 remake(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
 {
     static const char *const suffixes[] = { "data", "idx", "content", "docsize", "config", "segments", "segdir", "stat" };
+    g_autofree char *content = g_strdup_printf("%s_content", entry->name);
     gboolean has_texts;
 
     if (!qd_salvage_is_one_create(self, entry->sql)) {
         qd_error_set(error, QW_ERROR_CORRUPT, "its text is not one plain CREATE statement");
         return;
     }
-    has_texts = try_statement(self, "CREATE TABLE \"%w" SAVED "\" AS SELECT * FROM \"%w_content\"", entry->name, NULL);
+    has_texts = is_table(self, content) &&
+                try_statement(self, "CREATE TABLE \"%w" SAVED "\" AS SELECT * FROM \"%w_content\"", entry->name, NULL);
     if (!try_statement(self,
                        "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema WHERE type='table' AND name='%q';"
                        "PRAGMA writable_schema=RESET",
@@ -50,7 +60,7 @@ remake(QdSalvage *self, const QdSalvageEntry *entry, GError **error)
     for (guint i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         g_autofree char *name = g_strdup_printf("%s_%s", entry->name, suffixes[i]);
 
-        if (!try_statement(self, "DROP TABLE IF EXISTS \"%w\"", name, error))
+        if (is_table(self, name) && !try_statement(self, "DROP TABLE IF EXISTS \"%w\"", name, error))
             return;
     }
     if (!qd_connection_execute(self->connection, entry->sql, error))

@@ -170,6 +170,7 @@ test_vote(Fixture *self, gconstpointer data)
 static void
 test_dangling(Fixture *self, gconstpointer data)
 {
+    g_autofree char *lost = NULL;
     gint64 n_left;
 
     alter(self, "CREATE TABLE gone AS SELECT id FROM queryd_term WHERE lexical='" BULK_EX "p3';"
@@ -178,6 +179,8 @@ test_dangling(Fixture *self, gconstpointer data)
     salvage(self);
     n_left = ask(self, COUNT);
     g_assert_cmpint(n_left, ==, N_QUADS - (N_QUADS - 3 + 6) / 7);
+    lost = g_strdup_printf("%d known to be lost", (int) (N_QUADS - n_left));
+    assert_reported(self, lost);
     assert_reported(self, "quads are dropped, since they name terms that are lost");
     g_assert_cmpint(ask(self, "SELECT sum(n_quads) FROM queryd_predicate"), ==, n_left);
 }
@@ -248,6 +251,27 @@ test_tokenizer(Fixture *self, gconstpointer data)
     g_assert_cmpint(ask(self, "SELECT count(*) FROM queryd_meta WHERE key='fulltext_tokenizer'"), ==, 0);
 }
 
+/* Its content is a view, which is not to be dropped as a table of the index. */
+static void
+test_harmed_index(Fixture *self, gconstpointer data)
+{
+    static const QdFtsChange choose = { .tokenizer = "trigram", .has_all = TRUE, .all = TRUE };
+    gint64 n_texts;
+
+    store_fixture_open(&self->store);
+    (void) qd_connection_set_policy(self->store.writer, QD_POLICY_INTERNAL);
+    change_index(self, &choose);
+    n_texts = ask(self, "SELECT count(*) FROM queryd_fts_docsize");
+    g_assert_cmpint(n_texts, >, 0);
+    store_fixture_close(&self->store);
+    alter(self, "DELETE FROM queryd_fts_config");
+
+    salvage(self);
+    assert_reported(self, "full-text index 'queryd_fts' was damaged; it is rebuilt from its texts");
+    g_assert_cmpint(ask(self, "SELECT count(*) FROM queryd_fts_docsize"), ==, n_texts);
+    g_assert_cmpint(ask(self, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'queryd_fts%' AND type='view'"), ==, 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -264,5 +288,6 @@ main(int argc, char **argv)
     ADD("lost-table", test_lost_table, 0);
     ADD("lost-keys", test_lost_keys, 0);
     ADD("tokenizer", test_tokenizer, 0);
+    ADD("harmed-index", test_harmed_index, 0);
     return g_test_run();
 }
