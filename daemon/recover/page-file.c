@@ -19,6 +19,9 @@
 #define MAX_PAGE_BYTES 65536u
 #define MIN_USABLE_BYTES 480u
 #define SAMPLE_PAGES 64u
+/* Another size than the header says: so many times as many pages look like it, and so many of all. */
+#define MUCH_BETTER 2
+#define LEAST_QUALITY 0.25
 #define FILL_SHARE 16u /* of a page at its end: some cell reaches into it */
 
 /* A disk may fail for a moment, or at one place, or as a whole. */
@@ -229,11 +232,12 @@ judge_page_size(QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n
     return n > 0 ? (double) n_good / n : 0;
 }
 
+/* @said: by the header; 0: it says none. Another size has to be much better. */
 static guint32
-guess_page_size(QdPageFile *self, guint64 n_file_bytes)
+find_page_size(QdPageFile *self, guint32 said, guint64 n_file_bytes)
 {
-    guint32 best_size = 0;
-    double best = 0;
+    guint32 best_size = said;
+    double best = said > 0 ? MAX(MUCH_BETTER * judge_page_size(self, said, 0, n_file_bytes), LEAST_QUALITY) : 0;
 
     for (guint32 size = MIN_PAGE_BYTES; size <= MAX_PAGE_BYTES; size *= 2) {
         double quality = judge_page_size(self, size, 0, n_file_bytes);
@@ -304,8 +308,10 @@ read_header(QdPageFile *self, const char *path, GError **error)
     if (self->fd >= 0)
         (void) read_all(self, self->fd, header, sizeof header, 0);
     info->header_damaged = !qd_page_header_parse(header, &size, &n_pages);
-    if (info->page_size == 0)
-        info->page_size = info->header_damaged ? guess_page_size(self, (guint64) st.st_size) : size;
+    if (info->page_size == 0) {
+        info->page_size = find_page_size(self, info->header_damaged ? 0 : size, (guint64) st.st_size);
+        info->header_damaged = info->header_damaged || info->page_size != size;
+    }
     if (info->page_size == 0 && self->last_errno != 0) {
         qd_error_set_errno(error, self->last_errno, "cannot read '%s'", path);
         return FALSE;

@@ -171,6 +171,31 @@ test_number_of_pages(Fixture *self, gconstpointer data)
     g_assert_cmpuint(qd_page_file_get_info(file)->n_pages, ==, self->n_bytes / PAGE_BYTES);
 }
 
+/* The rest of the header is as it was. */
+static void
+test_wrong_page_size(Fixture *self, gconstpointer data)
+{
+    static const guint16 sizes[] = { 512, 2048, 4096, 8192, 32768, 1 /* 65536 */ };
+    sqlite3 *db = NULL;
+
+    g_assert_cmpint(sqlite3_open(self->path, &db), ==, SQLITE_OK);
+    execute(db, "CREATE TABLE r(x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000)"
+                " INSERT INTO r SELECT i FROM n; PRAGMA wal_checkpoint(TRUNCATE)");
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    g_free(self->data);
+    g_assert_true(g_file_get_contents(self->path, (char **) &self->data, &self->n_bytes, NULL));
+    self->n_log_bytes = 0;
+    for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        g_autoptr(QdPageFile) file = NULL;
+
+        self->data[16] = (guint8) (sizes[i] >> 8);
+        self->data[17] = (guint8) sizes[i];
+        file = open_file(self);
+        g_assert_cmpuint(qd_page_file_get_info(file)->page_size, ==, PAGE_BYTES);
+        g_assert_true(qd_page_file_get_info(file)->header_damaged);
+    }
+}
+
 static void
 assert_usable_size(Fixture *self, guint32 n_bytes)
 {
@@ -284,6 +309,7 @@ main(int argc, char **argv)
     ADD("log-header", test_log_header);
     ADD("header", test_header);
     ADD("number-of-pages", test_number_of_pages);
+    ADD("wrong-page-size", test_wrong_page_size);
     ADD("reserved-bytes", test_reserved_bytes);
     ADD("reserved-bytes/damaged", test_reserved_bytes_damaged);
     ADD("log-only", test_log_only);
