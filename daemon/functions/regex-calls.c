@@ -69,6 +69,7 @@ qd_call_regex(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
         return qd_value_error();
 
     found = search(ev, regex, &args[0].term, 0);
+    qd_regex_trim(regex);
     return ev->error != NULL ? qd_value_error() : qd_value_from_boolean(found);
 }
 
@@ -193,6 +194,7 @@ qd_call_replace(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args
 
     if (replace_all(&work))
         copy = qd_bytes_keep(&work.out, &n_copy);
+    qd_regex_trim(regex);
     qd_bytes_clear(&work.out);
     return copy != NULL ? qd_value_from_string_like(&args[0], copy, n_copy) : qd_value_error();
 }

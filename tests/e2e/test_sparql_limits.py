@@ -457,3 +457,13 @@ def test_computed_values_are_in_the_account(bus, value, order):
     assert SANITIZER or most_kib < 340 << 10, most_kib
     for channel in channels:
         channel.close()
+
+
+def test_searches_give_their_memory_back(bus):
+    """The stack of a search is up to 8 MiB, and stayed in each of 16 kept expressions of a connection."""
+    pid = bus.daemon_pid()
+    before = status_kib(pid, "RssAnon")
+    for i in range(12):
+        with pytest.raises(BusError, match="regex_steps"):
+            bus.query(select(double("ab", 15), f"(REGEX(?x15, '^(a|b|c{{{i + 1}}})*$') AS ?n)"), language="sparql")
+    assert SANITIZER or status_kib(pid, "RssAnon") - before < 32 << 10
