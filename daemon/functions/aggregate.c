@@ -11,7 +11,6 @@
 #include "daemon/rdf/term-id.h"
 
 #define POLL_EVERY 1024
-#define KEY_BYTES_KEPT 65536
 
 /* --- sums ----------------------------------------------------------------------------------------------------------------- */
 
@@ -132,34 +131,28 @@ typedef struct Choice {
 } Choice;
 
 static gint
-compare_keys(const Choice *choice, const GByteArray *key)
+compare_keys(const Choice *choice, const QdBytes *key)
 {
-    gint order = memcmp(choice->key, key->data, MIN(choice->n_key, key->len));
+    gint order = memcmp(choice->key, key->data, MIN(choice->n_key, key->n));
 
-    return order != 0 ? order : (choice->n_key > key->len) - (choice->n_key < key->len);
+    return order != 0 ? order : (choice->n_key > key->n) - (choice->n_key < key->n);
 }
 
 static void
-choose(sqlite3_context *context, Choice *self, sqlite3_value *value, GByteArray *key)
+choose(sqlite3_context *context, Choice *self, sqlite3_value *value, QdBytes *key)
 {
-    sqlite3_value *copy = sqlite3_value_dup(value);
-    guint8 *key_copy = key != NULL ? sqlite3_malloc64(key->len) : NULL;
+    Choice next = { .value = sqlite3_value_dup(value) };
 
-    if (copy == NULL || (key != NULL && key_copy == NULL)) {
-        sqlite3_value_free(copy);
-        sqlite3_free(key_copy);
+    if (next.value != NULL && key != NULL)
+        next.key = qd_bytes_take(key, &next.n_key);
+    if (next.value == NULL || (key != NULL && next.key == NULL)) {
+        sqlite3_value_free(next.value);
         sqlite3_result_error_nomem(context);
         return;
     }
     sqlite3_value_free(self->value);
     sqlite3_free(self->key);
-    self->value = copy;
-    self->id = 0;
-    self->key = key_copy;
-    if (key != NULL) {
-        memcpy(key_copy, key->data, key->len);
-        self->n_key = key->len;
-    }
+    *self = next;
 }
 
 /* Numbers of one type that live in line are in the order of their ids. */
@@ -184,15 +177,11 @@ make_key(QdEvaluation *ev, Choice *self)
 {
     QdValue value = qd_value_from_id(ev, self->id);
 
-    g_byte_array_set_size(ev->key, 0);
-    if (!qd_sort_key_append(ev, &value, ev->key))
+    qd_bytes_empty(&ev->key);
+    if (!qd_sort_key_append(ev, &value, &ev->key))
         return FALSE;
-    self->key = sqlite3_malloc64(ev->key->len);
-    if (self->key == NULL)
-        return FALSE;
-    memcpy(self->key, ev->key->data, ev->key->len);
-    self->n_key = ev->key->len;
-    return TRUE;
+    self->key = qd_bytes_take(&ev->key, &self->n_key);
+    return self->key != NULL;
 }
 
 static void
@@ -217,18 +206,14 @@ compare_values(sqlite3_context *context, Choice *self, sqlite3_value *arg, gint 
         return;
     }
     value = qd_value_from_sql(ev, arg);
-    g_byte_array_set_size(ev->key, 0);
-    if (qd_sort_key_append(ev, &value, ev->key) && (!has_other || sign * compare_keys(self, ev->key) > 0)) {
+    if (qd_sort_key_append(ev, &value, &ev->key) && (!has_other || sign * compare_keys(self, &ev->key) > 0)) {
         if (value.id < 0)
             choose_id(self, value.id);
         else
-            choose(context, self, arg, ev->key);
+            choose(context, self, arg, &ev->key);
     }
-    if (ev->key->len > KEY_BYTES_KEPT) {
-        g_byte_array_unref(ev->key);
-        ev->key = g_byte_array_new();
-    }
-    (void) qd_sql_fail(ev, context);
+    qd_bytes_empty(&ev->key);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -344,6 +329,7 @@ step_group_concat(sqlite3_context *context, int n_args, sqlite3_value **args)
     }
     sqlite3_str_append(self->out, text.lexical, (int) text.n_lexical);
     self->has_members = TRUE;
+    qd_evaluation_trim(ev);
 }
 
 /* u32 size · text … */
@@ -359,6 +345,7 @@ step_group_list(sqlite3_context *context, int n_args, sqlite3_value **args)
     size = (guint32) text.n_lexical;
     sqlite3_str_append(self->out, (const char *) &size, sizeof size);
     sqlite3_str_append(self->out, text.lexical, (int) text.n_lexical);
+    qd_evaluation_trim(sqlite3_user_data(context));
 }
 
 /* What was collected; NULL when there is an error of SPARQL or of SQLite. The empty group has nothing. */
@@ -397,10 +384,10 @@ final_group_concat(sqlite3_context *context)
     if (text == NULL)
         return;
     qd_evaluation_reset(ev);
+    qd_evaluation_own(ev, text, n_bytes);
     value = qd_value_from_string(text, n_bytes);
     qd_value_set_result(ev, &value, context);
-    sqlite3_free(text);
-    (void) qd_sql_fail(ev, context);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -420,34 +407,34 @@ function_list_join(sqlite3_context *context, int n_args, sqlite3_value **args)
     QdEvaluation *ev = sqlite3_user_data(context);
     const char *p = sqlite3_value_blob(args[0]);
     gsize rest = (gsize) sqlite3_value_bytes(args[0]);
-    g_autoptr(GString) out = NULL;
+    g_auto(QdBytes) out = { .ev = ev };
+    const char *text;
+    gsize n_text;
     QdTerm separator;
     guint32 size;
     QdValue value;
 
     qd_evaluation_reset(ev);
     if (sqlite3_value_type(args[0]) != SQLITE_BLOB || !get_text(ev, args[1], &separator)) {
-        (void) qd_sql_fail(ev, context);
+        qd_sql_end(ev, context);
         return;
     }
-    out = g_string_sized_new(rest);
     for (gboolean first = TRUE; rest >= sizeof size; first = FALSE) {
         memcpy(&size, p, sizeof size);
         if (size > rest - sizeof size)
             return;
-        if (!first)
-            g_string_append_len(out, separator.lexical, (gssize) separator.n_lexical);
-        g_string_append_len(out, p + sizeof size, size);
+        if ((!first && !qd_bytes_append(&out, separator.lexical, separator.n_lexical)) ||
+            !qd_bytes_append(&out, p + sizeof size, size))
+            break;
         p += sizeof size + size;
         rest -= sizeof size + size;
-        if (out->len > ev->max_bytes) {
-            sqlite3_result_error_toobig(context);
-            return;
-        }
     }
-    value = qd_value_from_string(out->str, out->len);
-    qd_value_set_result(ev, &value, context);
-    (void) qd_sql_fail(ev, context);
+    text = qd_bytes_keep(&out, &n_text);
+    if (text != NULL) {
+        value = qd_value_from_string(text, n_text);
+        qd_value_set_result(ev, &value, context);
+    }
+    qd_sql_end(ev, context);
 }
 
 gboolean

@@ -4,6 +4,9 @@
  */
 #include "daemon/functions/match-calls.h"
 
+#include <stdlib.h>
+
+#include "daemon/base/interrupt.h"
 #include "daemon/functions/sql-call.h"
 
 /* A phrase without words: it is in no text. */
@@ -38,10 +41,14 @@ typedef struct Instance {
 } Instance;
 
 typedef struct Offsets {
-    GArray *instances; /* of Instance, by the first token */
-    int n_tokens;      /* seen so far */
-    guint n_open;      /* instances before it have ended */
+    Instance *instances; /* by the first token */
+    guint n;
+    int n_tokens; /* seen so far */
+    guint n_open; /* instances before it have ended */
 } Offsets;
+
+/* A look at the clock for so many instances or tokens. */
+#define PIECE 1024
 
 static int
 on_token(void *data, int flags, const char *token, int n_token, int start, int end)
@@ -50,8 +57,10 @@ on_token(void *data, int flags, const char *token, int n_token, int start, int e
 
     if ((flags & FTS5_TOKEN_COLOCATED) != 0)
         return SQLITE_OK;
-    for (guint i = self->n_open; i < self->instances->len; i++) {
-        Instance *instance = &g_array_index(self->instances, Instance, i);
+    if (self->n_tokens % PIECE == 0 && qd_interrupt_poll())
+        return SQLITE_INTERRUPT;
+    for (guint i = self->n_open; i < self->n; i++) {
+        Instance *instance = &self->instances[i];
 
         if (instance->first > self->n_tokens)
             break;
@@ -66,8 +75,8 @@ on_token(void *data, int flags, const char *token, int n_token, int start, int e
     return SQLITE_OK;
 }
 
-static gint
-compare_instances(gconstpointer a, gconstpointer b)
+static int
+compare_instances(const void *a, const void *b)
 {
     const Instance *left = a;
     const Instance *right = b;
@@ -75,8 +84,9 @@ compare_instances(gconstpointer a, gconstpointer b)
     return left->first != right->first ? left->first - right->first : left->end - right->end;
 }
 
+/* @out: of Instance */
 static int
-list_instances(const Fts5ExtensionApi *api, Fts5Context *fts, GArray *instances)
+list_instances(const Fts5ExtensionApi *api, Fts5Context *fts, QdBytes *out)
 {
     int n = 0;
     int r = api->xInstCount(fts, &n);
@@ -88,48 +98,84 @@ list_instances(const Fts5ExtensionApi *api, Fts5Context *fts, GArray *instances)
 
         r = api->xInst(fts, i, &phrase, &column, &instance.first);
         instance.end = r == SQLITE_OK ? instance.first + api->xPhraseSize(fts, phrase) : 0;
-        g_array_append_val(instances, instance);
+        if (r == SQLITE_OK && !qd_bytes_append(out, &instance, sizeof instance))
+            return SQLITE_NOMEM;
     }
-    g_array_sort(instances, compare_instances);
+    if (out->n > 0)
+        qsort(out->data, out->n / sizeof(Instance), sizeof(Instance), compare_instances);
     return r;
 }
 
-static void
-put_instances(const GArray *instances, const char *text, GString *out)
+/* A place in a text, in bytes and in characters. */
+typedef struct Place {
+    const char *text;
+    int byte;
+    long character;
+} Place;
+
+/* Instances follow each other: characters are counted on from the last one. */
+static long
+count_characters(Place *self, int byte)
+{
+    if (byte < self->byte)
+        *self = (Place){ .text = self->text };
+    self->character += g_utf8_strlen(self->text + self->byte, byte - self->byte);
+    self->byte = byte;
+    return self->character;
+}
+
+/* FALSE: the query has ended. */
+static gboolean
+put_instances(const Offsets *self, const char *text, QdBytes *out)
 {
     const Instance *last = NULL;
+    Place place = { .text = text };
 
-    for (guint i = 0; i < instances->len; i++) {
-        const Instance *instance = &g_array_index(instances, Instance, i);
+    for (guint i = 0; i < self->n; i++) {
+        const Instance *instance = &self->instances[i];
+        char pair[64];
+        int n;
 
         if (last != NULL && compare_instances(last, instance) == 0)
             continue;
-        g_string_append_printf(out, "%s%ld,%ld", out->len > 0 ? " " : "", g_utf8_strlen(text, instance->start_byte) + 1,
-                               g_utf8_strlen(text + instance->start_byte, instance->end_byte - instance->start_byte));
+        n = g_snprintf(pair, sizeof pair, "%s%ld,%ld", out->n > 0 ? " " : "", count_characters(&place, instance->start_byte) + 1,
+                       g_utf8_strlen(text + instance->start_byte, instance->end_byte - instance->start_byte));
+        if ((i % PIECE == 0 && qd_evaluation_is_interrupted(out->ev)) || !qd_bytes_append(out, pair, (gsize) n))
+            return FALSE;
         last = instance;
     }
+    return TRUE;
 }
 
 static void
 function_offsets(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int n_args, sqlite3_value **args)
 {
-    g_autoptr(GArray) instances = g_array_new(FALSE, TRUE, sizeof(Instance));
-    g_autoptr(GString) out = g_string_new(NULL);
-    Offsets self = { .instances = instances };
+    QdEvaluation *ev = api->xUserData(fts);
+    g_auto(QdBytes) instances = { .ev = ev };
+    g_auto(QdBytes) out = { .ev = ev };
+    Offsets self = { 0 };
     const char *text = NULL;
+    char *result;
+    gsize n_result;
     int n_bytes = 0;
-    int r = list_instances(api, fts, instances);
+    int r;
 
+    qd_evaluation_reset(ev);
+    r = list_instances(api, fts, &instances);
+    self.instances = (Instance *) (gpointer) instances.data;
+    self.n = (guint) (instances.n / sizeof(Instance));
     if (r == SQLITE_OK)
         r = api->xColumnText(fts, 0, &text, &n_bytes);
     if (r == SQLITE_OK)
         r = api->xTokenize(fts, text, n_bytes, &self, on_token);
     if (r != SQLITE_OK) {
         sqlite3_result_error_code(context, r);
-        return;
+    } else if (put_instances(&self, text, &out)) {
+        result = (char *) qd_bytes_take(&out, &n_result);
+        if (result != NULL)
+            sqlite3_result_text64(context, result, n_result, sqlite3_free, SQLITE_UTF8);
     }
-    put_instances(instances, text, out);
-    sqlite3_result_text(context, out->str, (int) out->len, SQLITE_TRANSIENT);
+    qd_sql_end(ev, context);
 }
 
 /* As FTS5 says how its interface is got. */
@@ -155,7 +201,7 @@ qd_match_calls_register(sqlite3 *db, QdEvaluation *ev, GError **error)
                                        function_match_text, NULL, NULL, NULL);
 
     if (r == SQLITE_OK)
-        r = api != NULL ? api->xCreateFunction(api, "queryd_match_offsets", NULL, function_offsets, NULL) : SQLITE_ERROR;
+        r = api != NULL ? api->xCreateFunction(api, "queryd_match_offsets", ev, function_offsets, NULL) : SQLITE_ERROR;
     if (r != SQLITE_OK)
         qd_sql_create_error(error, "queryd_match_offsets", r);
     return r == SQLITE_OK;

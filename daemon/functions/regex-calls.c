@@ -2,14 +2,12 @@
 /*
  * REGEX and REPLACE: SPARQL 1.1 §17.4.3.14, §17.4.3.15.
  */
-#include <string.h>
-
 #include "daemon/functions/calls.h"
 #include "daemon/functions/regex.h"
 #include "daemon/rdf/code-point.h"
 
-/* Matches of REPLACE between two looks at the deadline. */
-#define MATCHES_PER_CHECK 1024
+/* Matches and pieces of REPLACE between two looks at the deadline. */
+#define PIECES_PER_CHECK 1024
 
 static gboolean
 on_interrupt(gpointer data)
@@ -71,6 +69,7 @@ qd_call_regex(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
         return qd_value_error();
 
     found = search(ev, regex, &args[0].term, 0);
+    qd_regex_trim(regex);
     return ev->error != NULL ? qd_value_error() : qd_value_from_boolean(found);
 }
 
@@ -106,76 +105,96 @@ is_replacement(const QdRegex *regex, const QdTerm *replacement)
     return TRUE;
 }
 
-/* Appends what replaces one match. */
-static void
-append_replacement(GString *out, const QdRegex *regex, const QdTerm *text, const QdTerm *replacement)
+typedef struct Replacing {
+    QdEvaluation *ev;
+    QdRegex *regex;
+    const QdTerm *text;
+    const QdTerm *replacement;
+    QdBytes out;
+    guint n_pieces;
+} Replacing;
+
+/* FALSE: the query has ended. */
+static gboolean
+append(Replacing *self, const char *bytes, gsize n_bytes)
 {
-    const char *p = replacement->lexical;
-    const char *end = p + replacement->n_lexical;
-    gsize from;
-    gsize to;
-
-    if (qd_regex_is_literal(regex)) {
-        g_string_append_len(out, p, end - p);
-        return;
-    }
-    while (p < end) {
-        char c = *p++;
-
-        if (c == '\\') {
-            g_string_append_c(out, *p++);
-        } else if (c == '$') {
-            if (qd_regex_get_group(regex, take_group(&p, end, qd_regex_get_n_groups(regex)), &from, &to))
-                g_string_append_len(out, text->lexical + from, (gssize) (to - from));
-        } else {
-            g_string_append_c(out, c);
-        }
-    }
+    if (++self->n_pieces % PIECES_PER_CHECK == 0 && qd_evaluation_is_interrupted(self->ev))
+        return FALSE;
+    return qd_bytes_append(&self->out, bytes, n_bytes);
 }
 
 static gboolean
-replace_all(QdEvaluation *ev, QdRegex *regex, const QdTerm *text, const QdTerm *replacement, GString *out)
+append_group(Replacing *self, guint group)
 {
+    gsize from;
+    gsize to;
+
+    if (!qd_regex_get_group(self->regex, group, &from, &to))
+        from = to = 0;
+    return append(self, self->text->lexical + from, to - from);
+}
+
+/* Appends what replaces one match. FALSE: the query has ended. */
+static gboolean
+append_replacement(Replacing *self)
+{
+    const char *p = self->replacement->lexical;
+    const char *end = p + self->replacement->n_lexical;
+
+    if (qd_regex_is_literal(self->regex))
+        return append(self, p, (gsize) (end - p));
+    while (p < end) {
+        const char *start = p;
+
+        if (*p == '$') {
+            p++;
+            if (!append_group(self, take_group(&p, end, qd_regex_get_n_groups(self->regex))))
+                return FALSE;
+            continue;
+        }
+        if (*p == '\\') /* what follows is itself */
+            start = ++p;
+        p++;
+        while (p < end && *p != '$' && *p != '\\')
+            p++;
+        if (!append(self, start, (gsize) (p - start)))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+static gboolean
+replace_all(Replacing *self)
+{
+    const QdTerm *text = self->text;
     gsize start = 0;
     gsize from = 0;
     gsize to = 0;
-    guint n = 0;
 
-    while (search(ev, regex, text, start)) {
-        if (++n % MATCHES_PER_CHECK == 0 && qd_evaluation_is_interrupted(ev))
+    while (search(self->ev, self->regex, text, start)) {
+        (void) qd_regex_get_group(self->regex, 0, &from, &to);
+        if (to <= from || !append(self, text->lexical + start, from - start) || !append_replacement(self))
             return FALSE;
-        (void) qd_regex_get_group(regex, 0, &from, &to);
-        if (to <= from)
-            return FALSE;
-        g_string_append_len(out, text->lexical + start, (gssize) (from - start));
-        append_replacement(out, regex, text, replacement);
-        if (out->len > ev->max_bytes) {
-            qd_evaluation_fail(ev, QW_ERROR_TOO_BIG, "computed value is too big");
-            return FALSE;
-        }
         start = to;
     }
-    g_string_append_len(out, text->lexical + start, (gssize) (text->n_lexical - start));
-    return ev->error == NULL;
+    return self->ev->error == NULL && append(self, text->lexical + start, text->n_lexical - start);
 }
 
 QdValue
 qd_call_replace(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
     QdRegex *regex = get_regex(ev, &args[1], n_args > 3 ? &args[3] : NULL);
-    g_autoptr(GString) out = NULL;
-    char *copy;
+    Replacing work = { .ev = ev, .regex = regex, .text = &args[0].term, .replacement = &args[2].term, .out.ev = ev };
+    const char *copy = NULL;
+    gsize n_copy;
 
     if (regex == NULL || !get_text(ev, &args[0]) || args[2].kind != QD_VALUE_STRING || !qd_value_get_term(ev, &args[2]) ||
         qd_regex_matches_empty(regex) || !is_replacement(regex, &args[2].term))
         return qd_value_error();
 
-    out = g_string_sized_new(args[0].term.n_lexical);
-    if (!replace_all(ev, regex, &args[0].term, &args[2].term, out))
-        return qd_value_error();
-    copy = qd_evaluation_alloc(ev, out->len);
-    if (copy == NULL)
-        return qd_value_error();
-    memcpy(copy, out->str, out->len);
-    return qd_value_from_string_like(&args[0], copy, out->len);
+    if (replace_all(&work))
+        copy = qd_bytes_keep(&work.out, &n_copy);
+    qd_regex_trim(regex);
+    qd_bytes_clear(&work.out);
+    return copy != NULL ? qd_value_from_string_like(&args[0], copy, n_copy) : qd_value_error();
 }

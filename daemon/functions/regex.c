@@ -11,6 +11,7 @@
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
+#include <sqlite3.h>
 
 #include "client-lib/wire/wire-recent.h"
 #include "daemon/functions/regex-pattern.h"
@@ -18,14 +19,50 @@
 
 #define WINDOW_BYTES 256
 #define HEAP_KIB 8192
+#define LARGE_BYTES 65536
 #define CACHE_SIZE 16
 
 struct QdRegex {
     pcre2_code *code;
-    pcre2_match_data *match;
+    pcre2_match_data *match; /* (nullable): made when needed */
     pcre2_match_context *context;
     gboolean literal;
+    gboolean has_large; /* @match has much memory */
 };
+
+/* The stack of a search stays in its match data: as SQLite's memory it counts, up to HEAP_KIB. */
+static void *
+take_memory(PCRE2_SIZE n_bytes, void *data)
+{
+    QdRegex *self = data;
+
+    self->has_large = self->has_large || n_bytes > LARGE_BYTES;
+    return sqlite3_malloc64(n_bytes);
+}
+
+static void
+free_memory(void *memory, void *data)
+{
+    sqlite3_free(memory);
+}
+
+static gboolean
+make_match(QdRegex *self)
+{
+    pcre2_general_context *general = pcre2_general_context_create(take_memory, free_memory, self);
+
+    self->has_large = FALSE;
+    self->match = general != NULL ? pcre2_match_data_create_from_pattern(self->code, general) : NULL;
+    pcre2_general_context_free(general);
+    return self->match != NULL;
+}
+
+void
+qd_regex_trim(QdRegex *self)
+{
+    if (self->has_large)
+        g_clear_pointer(&self->match, pcre2_match_data_free);
+}
 
 static gboolean
 parse_flags(const char *flags, gsize n_flags, guint32 *options, gboolean *ret_literal, gboolean *ret_skip_space)
@@ -82,7 +119,6 @@ qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_fl
     if (self->code == NULL)
         return NULL;
 
-    self->match = pcre2_match_data_create_from_pattern(self->code, NULL);
     self->context = pcre2_match_context_create(NULL);
     (void) pcre2_set_heap_limit(self->context, HEAP_KIB);
     return g_steal_pointer(&self);
@@ -107,6 +143,8 @@ search_window(QdRegex *self, const char *text, gsize n_bytes, gsize start, gsize
 {
     int r;
 
+    if (self->match == NULL && !make_match(self))
+        return QD_REGEX_TOO_COMPLEX;
     (void) pcre2_set_offset_limit(self->context, last);
     r = pcre2_match(self->code, (PCRE2_SPTR) text, n_bytes, start, options, self->match, self->context);
     if (r >= 0)

@@ -38,6 +38,9 @@ QdRegex *qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, g
 QdRegex *qd_regex_free(QdRegex *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdRegex, qd_regex_free)
 
+/* qd_regex_trim: after the last look at a match: the memory of a search that took much is free again. */
+void qd_regex_trim(QdRegex *self);
+
 /* qd_regex_search: finds the first match at or after @start; @text is UTF-8. */
 QdRegexResult qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, const QdRegexBounds *bounds);
 

@@ -72,10 +72,9 @@ evaluate(sqlite3_context *context, int n_args, sqlite3_value **args, void (*set)
     if (program != NULL) {
         qd_evaluation_reset(ev);
         value = qd_program_run(program, ev, args + 1, (guint) n_args - 1);
-        if (!qd_sql_fail(ev, context)) {
+        if (ev->error == NULL)
             set(ev, &value, context);
-            (void) qd_sql_fail(ev, context);
-        }
+        qd_sql_end(ev, context);
     }
     keep_program(context, owned);
 }
@@ -95,8 +94,9 @@ function_number(sqlite3_context *context, int n_args, sqlite3_value **args)
 static void
 set_truth(QdEvaluation *ev, QdTruth truth, sqlite3_context *context)
 {
-    if (!qd_sql_fail(ev, context) && truth != QD_UNKNOWN)
+    if (truth != QD_UNKNOWN)
         sqlite3_result_int(context, truth == QD_TRUE);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -209,17 +209,26 @@ function_ge(sqlite3_context *context, int n_args, sqlite3_value **args)
 
 /* Sets the result to the key that @append makes of @arg. */
 static void
-set_key(sqlite3_context *context, sqlite3_value *arg, gboolean (*append)(QdEvaluation *, QdValue *, GByteArray *))
+set_key(sqlite3_context *context, sqlite3_value *arg, gboolean (*append)(QdEvaluation *, QdValue *, QdBytes *))
 {
     QdEvaluation *ev = sqlite3_user_data(context);
-    g_autoptr(GByteArray) key = g_byte_array_new();
+    gboolean has_key;
     QdValue value;
+    guint8 *key;
+    gsize n_key;
 
     qd_evaluation_reset(ev);
     value = qd_value_from_sql(ev, arg);
-    if (append(ev, &value, key))
-        sqlite3_result_blob64(context, key->data, key->len, SQLITE_TRANSIENT);
-    (void) qd_sql_fail(ev, context);
+    has_key = append(ev, &value, &ev->key);
+    if (has_key && ev->key.n <= QD_BYTES_KEPT) {
+        sqlite3_result_blob64(context, ev->key.data, ev->key.n, SQLITE_TRANSIENT);
+    } else if (has_key) {
+        key = qd_bytes_take(&ev->key, &n_key);
+        if (key != NULL)
+            sqlite3_result_blob64(context, key, n_key, sqlite3_free);
+    }
+    qd_bytes_empty(&ev->key);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -248,8 +257,9 @@ function_to_term(sqlite3_context *context, int n_args, sqlite3_value **args)
     value = qd_value_from_sql(ev, args[0]);
     if (value.kind != QD_VALUE_ERROR && qd_value_get_term(ev, &value) && !qd_term_id_from_term(&value.term, &value.id))
         (void) ev->resolver.find_id(ev->resolver.data, &value.term, &value.id, &ev->error);
-    if (!qd_sql_fail(ev, context))
+    if (ev->error == NULL)
         qd_value_set_result(ev, &value, context);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -275,7 +285,7 @@ function_integer(sqlite3_context *context, int n_args, sqlite3_value **args)
     qd_evaluation_reset(ev);
     value = qd_value_from_int64(sqlite3_value_int64(args[0]));
     qd_value_set_result(ev, &value, context);
-    (void) qd_sql_fail(ev, context);
+    qd_sql_end(ev, context);
 }
 
 static void
@@ -295,7 +305,7 @@ function_str_text(sqlite3_context *context, int n_args, sqlite3_value **args)
             sqlite3_result_text64(context, value.term.lexical, value.term.n_lexical, SQLITE_TRANSIENT, SQLITE_UTF8);
         }
     }
-    (void) qd_sql_fail(ev, context);
+    qd_sql_end(ev, context);
 }
 
 static void

@@ -18,6 +18,8 @@ typedef struct QdResolver {
     gpointer data;
     /* (nullable): the id of a term, for which find_id will be asked soon. */
     void (*note_id)(gpointer data, const QdTerm *term, gint64 id);
+    /* (nullable): no term is borrowed any more. Worth a call after a large one. */
+    void (*release)(gpointer data);
 } QdResolver;
 
 typedef struct QdEvaluationContext {

@@ -11,22 +11,22 @@
 #define PICOS_PER_MONTH (G_GINT64_CONSTANT(2629746) * (__int128) QD_PICOS_PER_SECOND) /* of 400 years, the average */
 
 static void
-put_byte(GByteArray *out, guint value)
+put_byte(QdBytes *out, guint value)
 {
     guint8 byte = (guint8) value;
 
-    g_byte_array_append(out, &byte, 1);
+    (void) qd_bytes_append(out, &byte, 1);
 }
 
 static void
-put_word(GByteArray *out, guint64 word)
+put_word(QdBytes *out, guint64 word)
 {
     word = GUINT64_TO_BE(word);
-    g_byte_array_append(out, (const guint8 *) &word, sizeof word);
+    (void) qd_bytes_append(out, &word, sizeof word);
 }
 
 static void
-put_int128(GByteArray *out, __int128 value)
+put_int128(QdBytes *out, __int128 value)
 {
     unsigned __int128 biased = (unsigned __int128) value ^ (unsigned __int128) 1 << 127;
 
@@ -34,67 +34,62 @@ put_int128(GByteArray *out, __int128 value)
     put_word(out, (guint64) biased);
 }
 
-/* A piece of a text: a zero within it is 00 FF. */
-static void
-put_piece(GByteArray *out, const char *text, gsize n_bytes)
+/* A piece of a text: a zero within it is 00 FF. FALSE: the query has ended. */
+static gboolean
+put_piece(QdBytes *out, const char *text, gsize n_bytes)
 {
-    guint n_before = out->len;
     guint8 *p;
 
-    if (memchr(text, '\0', n_bytes) == NULL) {
-        g_byte_array_append(out, (const guint8 *) text, (guint) n_bytes);
-        return;
-    }
-    g_byte_array_set_size(out, n_before + 2 * (guint) n_bytes);
-    p = out->data + n_before;
+    if (memchr(text, '\0', n_bytes) == NULL)
+        return qd_bytes_append(out, text, n_bytes);
+    if (!qd_bytes_reserve(out, 2 * n_bytes))
+        return FALSE;
+    p = out->data + out->n;
     for (gsize i = 0; i < n_bytes; i++) {
         *p++ = (guint8) text[i];
         if (text[i] == '\0')
             *p++ = 0xff;
     }
-    g_byte_array_set_size(out, (guint) (p - out->data));
+    out->n = (gsize) (p - out->data);
+    return TRUE;
 }
 
-static void
-put_piece_in_lower_case(GByteArray *out, const char *text, gsize n_bytes)
+static gboolean
+put_piece_in_lower_case(QdBytes *out, const char *text, gsize n_bytes)
 {
-    guint n_before = out->len;
+    gsize n_before = out->n;
 
-    g_byte_array_append(out, (const guint8 *) text, (guint) n_bytes);
-    for (guint i = n_before; i < out->len; i++)
+    if (!qd_bytes_append(out, text, n_bytes))
+        return FALSE;
+    for (gsize i = n_before; i < out->n; i++)
         out->data[i] = (guint8) g_ascii_tolower((char) out->data[i]);
+    return TRUE;
 }
 
 /* FALSE: the execution has to stop. */
 static gboolean
-put_pieces(QdEvaluation *ev, GByteArray *out, const char *text, gsize n_bytes, void (*put)(GByteArray *, const char *, gsize))
+put_pieces(QdEvaluation *ev, QdBytes *out, const char *text, gsize n_bytes, gboolean (*put)(QdBytes *, const char *, gsize))
 {
     while (n_bytes > PIECE_BYTES) {
-        if (qd_evaluation_is_interrupted(ev))
+        if (qd_evaluation_is_interrupted(ev) || !put(out, text, PIECE_BYTES))
             return FALSE;
-        put(out, text, PIECE_BYTES);
         text += PIECE_BYTES;
         n_bytes -= PIECE_BYTES;
     }
-    if (n_bytes > 0)
-        put(out, text, n_bytes);
-    return TRUE;
+    return n_bytes == 0 || put(out, text, n_bytes);
 }
 
 /* Text may hold U+0000, so its end is two zeros. */
 static gboolean
-put_text(QdEvaluation *ev, GByteArray *out, const char *text, gsize n_bytes)
+put_text(QdEvaluation *ev, QdBytes *out, const char *text, gsize n_bytes)
 {
     static const guint8 end[] = { 0, 0 };
 
-    if (!put_pieces(ev, out, text, n_bytes, put_piece))
-        return FALSE;
-    g_byte_array_append(out, end, sizeof end);
-    return TRUE;
+    return put_pieces(ev, out, text, n_bytes, put_piece) && qd_bytes_append(out, end, sizeof end);
 }
 
 static void
-put_double(GByteArray *out, double value)
+put_double(QdBytes *out, double value)
 {
     guint64 word;
 
@@ -106,7 +101,7 @@ put_double(GByteArray *out, double value)
 
 /* The nearest double first; numbers that share one are ordered by whole part and fraction. NaN is below all. */
 static void
-put_number(GByteArray *out, const QdNumber *number)
+put_number(QdBytes *out, const QdNumber *number)
 {
     gboolean real = number->type == QD_XSD_FLOAT || number->type == QD_XSD_DOUBLE;
     double value = qd_number_to_double(number);
@@ -135,7 +130,7 @@ put_number(GByteArray *out, const QdNumber *number)
 }
 
 static void
-put_date_time(GByteArray *out, const QdDateTime *value)
+put_date_time(QdBytes *out, const QdDateTime *value)
 {
     put_byte(out, value->type == QD_XSD_DATE_TIME_STAMP ? QD_XSD_DATE_TIME : value->type);
     put_int128(out, qd_date_time_get_utc(value));
@@ -144,7 +139,7 @@ put_date_time(GByteArray *out, const QdDateTime *value)
 
 /* The same time, however long a month is, then the months. */
 static void
-put_duration(GByteArray *out, const QdDuration *value)
+put_duration(QdBytes *out, const QdDuration *value)
 {
     put_int128(out, value->months * PICOS_PER_MONTH + value->picos);
     put_word(out, (guint64) value->months ^ G_GUINT64_CONSTANT(1) << 63);
@@ -157,7 +152,7 @@ static const guint8 classes[] = {
 };
 
 gboolean
-qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
+qd_sort_key_append(QdEvaluation *ev, QdValue *value, QdBytes *out)
 {
     if (value->kind == QD_VALUE_ERROR)
         return FALSE;
@@ -166,16 +161,16 @@ qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
     switch (value->kind) {
     case QD_VALUE_NUMBER:
         put_number(out, &value->number);
-        return TRUE;
+        return ev->error == NULL;
     case QD_VALUE_BOOLEAN:
         put_byte(out, value->boolean ? 1 : 0);
-        return TRUE;
+        return ev->error == NULL;
     case QD_VALUE_DATE_TIME:
         put_date_time(out, &value->date_time);
-        return TRUE;
+        return ev->error == NULL;
     case QD_VALUE_DURATION:
         put_duration(out, &value->duration);
-        return TRUE;
+        return ev->error == NULL;
     case QD_VALUE_BNODE:
         put_word(out, (guint64) value->id); /* 0 when it came by its label */
         break;
@@ -197,12 +192,12 @@ qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
 
 /* "=" compares numbers as the wider of both types (XPath 2.0, B.1), of which xsd:float tells the fewest apart. */
 gboolean
-qd_equality_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out)
+qd_equality_key_append(QdEvaluation *ev, QdValue *value, QdBytes *out)
 {
     if (value->kind == QD_VALUE_NUMBER) {
         put_byte(out, classes[value->kind]);
         put_double(out, (float) qd_number_to_double(&value->number));
-        return TRUE;
+        return ev->error == NULL;
     }
     if (value->kind != QD_VALUE_BNODE)
         return qd_sort_key_append(ev, value, out);

@@ -10,7 +10,7 @@
 #include "daemon/functions/value.h"
 
 /* qd_sort_key_append: FALSE for ERROR, and when the query has ended. */
-gboolean qd_sort_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out);
+gboolean qd_sort_key_append(QdEvaluation *ev, QdValue *value, QdBytes *out);
 
 /* qd_equality_key_append: the same, but numbers of any two types that "=" calls equal have equal keys. So may others have. */
-gboolean qd_equality_key_append(QdEvaluation *ev, QdValue *value, GByteArray *out);
+gboolean qd_equality_key_append(QdEvaluation *ev, QdValue *value, QdBytes *out);

@@ -28,6 +28,13 @@ qd_sql_fail(QdEvaluation *ev, sqlite3_context *result)
 }
 
 void
+qd_sql_end(QdEvaluation *ev, sqlite3_context *result)
+{
+    (void) qd_sql_fail(ev, result);
+    qd_evaluation_trim(ev);
+}
+
+void
 qd_sql_fail_argument(sqlite3_context *result, const char *message)
 {
     sqlite3_result_error(result, message, -1);

@@ -11,6 +11,9 @@
 /* qd_sql_fail: the error that ended the query becomes the function's. TRUE when there was one. */
 gboolean qd_sql_fail(QdEvaluation *ev, sqlite3_context *result);
 
+/* qd_sql_end: the last of a call: the same, and what the evaluation has taken much memory for is gone. */
+void qd_sql_end(QdEvaluation *ev, sqlite3_context *result);
+
 /* qd_sql_fail_argument: an argument is not what the function takes: BAD_PARAMETER. */
 void qd_sql_fail_argument(sqlite3_context *result, const char *message);
 

@@ -8,6 +8,10 @@
 #include "daemon/functions/calls.h"
 #include "daemon/rdf/code-point.h"
 
+/* A look at the clock for so many bytes. */
+#define PIECE_BYTES 65536
+#define POLL_BYTES 1048576
+
 static gboolean
 get_string(QdEvaluation *ev, QdValue *value)
 {
@@ -93,37 +97,84 @@ qd_call_substr(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
     return qd_value_from_string_like(&args[0], text + first, n);
 }
 
-/* Unicode's full mappings, which may be longer or shorter than the text. GLib's functions end at U+0000. */
+/* From @p to before @end: no more than PIECE_BYTES, and so that marks stay with their letter, or all of it. */
+static gsize
+get_case_piece(const char *p, const char *end)
+{
+    const char *cut = p + PIECE_BYTES;
+
+    if ((gsize) (end - p) <= PIECE_BYTES)
+        return (gsize) (end - p);
+    while (!is_start(*cut))
+        cut--;
+    for (const char *q = cut; q > p; q = g_utf8_prev_char(q))
+        if (!g_unichar_ismark(g_utf8_get_char(q)))
+            return (gsize) (q - p);
+    return (gsize) (cut - p); /* of marks alone, which is no text of a language */
+}
+
+/* A sigma within a word differs from one at its end, and GLib's function looks at the next letter in its piece only. */
+static void
+mend_last_sigma(QdBytes *out, const char *next)
+{
+    if (memcmp(next - 2, "Σ", 2) == 0 && g_unichar_isalpha(g_utf8_get_char(next)))
+        memcpy(out->data + out->n - 2, "σ", 2);
+}
+
+/* Up to the first U+0000, where GLib's functions end, and a piece only: they take up to three times as much. */
+static gboolean
+append_changed(QdBytes *out, QdExpressionOp op, const char *p, gsize n_bytes)
+{
+    const char *end = p + n_bytes;
+
+    while (p < end) {
+        gsize n = get_case_piece(p, end);
+        g_autofree char *changed = op == QD_EXPRESSION_UCASE ? g_utf8_strup(p, (gssize) n) : g_utf8_strdown(p, (gssize) n);
+
+        if (!qd_bytes_append(out, changed, strlen(changed)))
+            return FALSE;
+        p += n;
+        if (p < end && qd_evaluation_is_interrupted(out->ev))
+            return FALSE;
+        if (p < end && op == QD_EXPRESSION_LCASE)
+            mend_last_sigma(out, p);
+    }
+    return TRUE;
+}
+
+/* Unicode's full mappings, which may be longer or shorter than the text. */
+static gboolean
+change_case(QdBytes *out, QdExpressionOp op, const QdTerm *text)
+{
+    const char *p = text->lexical;
+    const char *end = p + text->n_lexical;
+
+    while (p < end) {
+        gsize n = strnlen(p, (gsize) (end - p));
+
+        if (!append_changed(out, op, p, n) || (p + n < end && !qd_bytes_append(out, "", 1)))
+            return FALSE;
+        p += n + 1;
+    }
+    return TRUE;
+}
+
 QdValue
 qd_call_change_case(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
-    g_autoptr(GString) out = NULL;
-    const char *p;
-    const char *end;
-    char *copy;
+    QdBytes out = { .ev = ev };
+    const char *copy = NULL;
+    gsize n_copy;
 
     if (!get_string(ev, &args[0]) || !qd_code_point_check(args[0].term.lexical, args[0].term.n_lexical, NULL))
         return qd_value_error();
     if (args[0].term.n_lexical == 0)
         return args[0];
 
-    out = g_string_sized_new(args[0].term.n_lexical);
-    p = args[0].term.lexical;
-    end = p + args[0].term.n_lexical;
-    while (p < end) {
-        gsize n = strnlen(p, (gsize) (end - p));
-        g_autofree char *changed = op == QD_EXPRESSION_UCASE ? g_utf8_strup(p, (gssize) n) : g_utf8_strdown(p, (gssize) n);
-
-        g_string_append(out, changed);
-        if (p + n < end)
-            g_string_append_c(out, '\0');
-        p += n + 1;
-    }
-    copy = qd_evaluation_alloc(ev, out->len);
-    if (copy == NULL)
-        return qd_value_error();
-    memcpy(copy, out->str, out->len);
-    return qd_value_from_string_like(&args[0], copy, out->len);
+    if (qd_bytes_reserve(&out, args[0].term.n_lexical) && change_case(&out, op, &args[0].term))
+        copy = qd_bytes_keep(&out, &n_copy);
+    qd_bytes_clear(&out);
+    return copy != NULL ? qd_value_from_string_like(&args[0], copy, n_copy) : qd_value_error();
 }
 
 static const char *
@@ -169,6 +220,12 @@ qd_call_cut(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
     return qd_value_from_string_like(&args[0], place, text->n_lexical - (gsize) (place - text->lexical));
 }
 
+static inline gboolean
+is_unreserved(char c)
+{
+    return g_ascii_isalnum(c) || c == '-' || c == '_' || c == '.' || c == '~';
+}
+
 QdValue
 qd_call_encode_for_uri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
@@ -180,9 +237,9 @@ qd_call_encode_for_uri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint
     if (!get_string(ev, &args[0]))
         return qd_value_error();
     for (gsize i = 0; i < args[0].term.n_lexical; i++) {
-        char c = args[0].term.lexical[i];
-
-        n += g_ascii_isalnum(c) || (c != '\0' && strchr("-_.~", c) != NULL) ? 1 : 3;
+        if (i % POLL_BYTES == POLL_BYTES - 1 && qd_evaluation_is_interrupted(ev))
+            return qd_value_error();
+        n += is_unreserved(args[0].term.lexical[i]) ? 1 : 3;
     }
     out = qd_evaluation_alloc(ev, n);
     if (out == NULL)
@@ -192,7 +249,9 @@ qd_call_encode_for_uri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint
     for (gsize i = 0; i < args[0].term.n_lexical; i++) {
         char c = args[0].term.lexical[i];
 
-        if (g_ascii_isalnum(c) || (c != '\0' && strchr("-_.~", c) != NULL)) {
+        if (i % POLL_BYTES == POLL_BYTES - 1 && qd_evaluation_is_interrupted(ev))
+            return qd_value_error();
+        if (is_unreserved(c)) {
             *p++ = c;
             continue;
         }
@@ -255,13 +314,21 @@ qd_call_hash(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
                          : op == QD_EXPRESSION_SHA256 ? G_CHECKSUM_SHA256
                          : op == QD_EXPRESSION_SHA384 ? G_CHECKSUM_SHA384
                                                       : G_CHECKSUM_SHA512;
-    g_autofree char *digest = NULL;
+    g_autoptr(GChecksum) checksum = NULL;
+    const char *digest;
     char *copy;
 
     if (!get_simple_string(ev, &args[0]))
         return qd_value_error();
 
-    digest = g_compute_checksum_for_data(type, (const guchar *) args[0].term.lexical, args[0].term.n_lexical);
+    checksum = g_checksum_new(type);
+    for (gsize done = 0; done < args[0].term.n_lexical; done += POLL_BYTES) {
+        if (done > 0 && qd_evaluation_is_interrupted(ev))
+            return qd_value_error();
+        g_checksum_update(checksum, (const guchar *) args[0].term.lexical + done,
+                          (gssize) MIN(POLL_BYTES, args[0].term.n_lexical - done));
+    }
+    digest = g_checksum_get_string(checksum);
     copy = qd_evaluation_alloc(ev, strlen(digest));
     if (copy == NULL)
         return qd_value_error();

@@ -69,23 +69,14 @@ qd_call_datatype(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_arg
     return qd_value_from_iri(args[0].term.qualifier, args[0].term.n_qualifier);
 }
 
-/* A copy of @text that lives as long as values do. */
-static const char *
-keep(QdEvaluation *ev, const GString *text)
-{
-    char *copy = qd_evaluation_alloc(ev, text->len);
-
-    if (copy != NULL)
-        memcpy(copy, text->str, text->len);
-    return copy;
-}
-
 QdValue
 qd_call_iri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
 {
     g_autoptr(GString) resolved = NULL;
     gboolean has_base = n_args > 1 && args[1].kind == QD_VALUE_IRI && qd_value_get_term(ev, &args[1]);
-    const char *iri;
+    QdBytes out = { .ev = ev };
+    const char *iri = NULL;
+    gsize n_iri;
 
     if (args[0].kind == QD_VALUE_IRI)
         return args[0];
@@ -95,12 +86,16 @@ qd_call_iri(QdEvaluation *ev, QdExpressionOp op, QdValue *args, guint n_args)
     if (qd_iri_is_absolute(args[0].term.lexical, args[0].term.n_lexical))
         return qd_value_from_iri(args[0].term.lexical, args[0].term.n_lexical);
 
-    resolved = g_string_sized_new(args[0].term.n_lexical);
-    if (!qd_iri_resolve(has_base ? args[1].term.lexical : NULL, has_base ? args[1].term.n_lexical : 0, args[0].term.lexical,
-                        args[0].term.n_lexical, resolved))
+    /* which is no longer than both: the bound is asked, and as much counts, before there is another */
+    if (!qd_bytes_reserve(&out, args[0].term.n_lexical + (has_base ? args[1].term.n_lexical : 0)))
         return qd_value_error();
-    iri = keep(ev, resolved);
-    return iri != NULL ? qd_value_from_iri(iri, resolved->len) : qd_value_error();
+    resolved = g_string_sized_new(args[0].term.n_lexical);
+    if (qd_iri_resolve(has_base ? args[1].term.lexical : NULL, has_base ? args[1].term.n_lexical : 0, args[0].term.lexical,
+                       args[0].term.n_lexical, resolved) &&
+        qd_bytes_append(&out, resolved->str, resolved->len))
+        iri = qd_bytes_keep(&out, &n_iri);
+    qd_bytes_clear(&out);
+    return iri != NULL ? qd_value_from_iri(iri, n_iri) : qd_value_error();
 }
 
 /*

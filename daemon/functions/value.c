@@ -1,152 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Values from ids, terms and SQL, and back; the memory they live in.
- *
- * Memory comes from SQLite's allocator, so that it counts for the query.
+ * Values from ids, terms and SQL, and back.
  */
 #include "daemon/functions/value.h"
 
-#include <stdarg.h>
 #include <string.h>
 
-#include "daemon/base/error.h"
-#include "daemon/functions/regex.h"
 #include "daemon/rdf/code-point.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"
 
-#define FIRST_BYTES 16384
-#define ALIGNMENT 16 /* of __int128 */
-
-struct QdArenaBlock {
-    QdArenaBlock *next;
-};
-
-/* The memory of one call: several values of the greatest size. */
-#define BLOCKS_PER_VALUE 4
-/* Work on this much is worth a look at the clock. */
-#define LARGE_BYTES 65536
-
-/* --- evaluation --------------------------------------------------------------------------------------------------------- */
-
-QdEvaluation *
-qd_evaluation_new(const QdResolver *resolver, QdEvaluationContext *context, gsize max_bytes)
-{
-    QdEvaluation *self = g_new0(QdEvaluation, 1);
-
-    self->resolver = *resolver;
-    self->context = context;
-    self->max_bytes = max_bytes;
-    self->first = g_malloc(FIRST_BYTES);
-    self->key = g_byte_array_new();
-    return self;
-}
-
-QdEvaluation *
-qd_evaluation_free(QdEvaluation *self)
-{
-    if (self == NULL)
-        return NULL;
-
-    qd_evaluation_reset(self);
-    (void) qd_regex_cache_free(self->regexes);
-    g_byte_array_unref(self->key);
-    g_free(self->first);
-    g_free(self);
-    return NULL;
-}
-
-void
-qd_evaluation_reset(QdEvaluation *self)
-{
-    while (self->blocks != NULL) {
-        QdArenaBlock *block = self->blocks;
-
-        self->blocks = block->next;
-        sqlite3_free(block);
-    }
-    self->used = 0;
-    self->n_block_bytes = 0;
-    g_clear_error(&self->error);
-}
-
-gpointer
-qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes)
-{
-    gsize aligned = (n_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    QdArenaBlock *block;
-
-    if (n_bytes > self->max_bytes || self->n_block_bytes > BLOCKS_PER_VALUE * self->max_bytes) {
-        qd_evaluation_fail(self, QW_ERROR_TOO_BIG, "computed value is too big");
-        return NULL;
-    }
-    if (n_bytes >= LARGE_BYTES && qd_evaluation_is_interrupted(self))
-        return NULL;
-    if (aligned <= FIRST_BYTES - self->used) {
-        self->used += aligned;
-        return self->first + self->used - aligned;
-    }
-    block = sqlite3_malloc64(sizeof *block + n_bytes + ALIGNMENT); /* SQLite aligns to 8 */
-    if (block == NULL) {
-        qd_evaluation_fail(self, QW_ERROR_NO_MEMORY, "no memory for a computed value of %" G_GSIZE_FORMAT " bytes", n_bytes);
-        return NULL;
-    }
-    self->n_block_bytes += n_bytes;
-    block->next = self->blocks;
-    self->blocks = block;
-    return (gpointer) (((gsize) (block + 1) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-}
-
-void
-qd_evaluation_context_start(QdEvaluationContext *self)
-{
-    self->now_usec = g_get_real_time();
-    self->next_bnode = 0;
-}
-
-void
-qd_evaluation_fail(QdEvaluation *self, QwError code, const char *format, ...)
-{
-    g_autofree char *message = NULL;
-    va_list args;
-
-    if (self->error != NULL)
-        return;
-
-    va_start(args, format);
-    message = g_strdup_vprintf(format, args);
-    va_end(args);
-    qd_error_set(&self->error, code, "%s", message);
-}
-
-uint64_t
-qd_evaluation_get_limit(const QdEvaluation *self, QdLimit limit)
-{
-    const QdLimits *limits = self->context->limits;
-
-    return limits != NULL ? qd_limits_get(limits, limit) : qd_limit_get_info(limit)->value;
-}
-
-void
-qd_evaluation_fail_limit(QdEvaluation *self, QdLimit limit, const char *what)
-{
-    const QdLimitInfo *info = qd_limit_get_info(limit);
-
-    qd_evaluation_fail(self, info->error, "%s: the limit '%s' is %" G_GUINT64_FORMAT "%s%s", what, info->name,
-                       qd_evaluation_get_limit(self, limit), info->unit[0] != '\0' ? " " : "", info->unit);
-}
-
-gboolean
-qd_evaluation_is_interrupted(QdEvaluation *self)
-{
-    if (self->error != NULL)
-        return TRUE;
-    if (self->context->interrupted == NULL || !self->context->interrupted(self->context->data))
-        return FALSE;
-
-    qd_evaluation_fail(self, QW_ERROR_CANCELLED, "interrupted");
-    return TRUE;
-}
+/* A result of so many bytes at most is copied by SQLite, into memory that it has from the row before. */
+#define SMALL_BYTES 1024
 
 /* --- making values -------------------------------------------------------------------------------------------------------- */
 
@@ -197,25 +62,37 @@ qd_value_from_term(const QdTerm *term)
     return value;
 }
 
-/* The dictionary's texts, copied: they are borrowed only until the next look-up. */
+/* The dictionary's texts, copied: they are borrowed only until the next look-up. Of a large one there is one copy. */
 static gboolean
 fetch_term(QdEvaluation *ev, gint64 id, QdTerm *ret_term)
 {
     QdTerm term;
     char *copy;
 
+    if (id == ev->fetched_id) {
+        *ret_term = ev->fetched;
+        return TRUE;
+    }
     if (!ev->resolver.get_term(ev->resolver.data, id, &term, ev->error == NULL ? &ev->error : NULL))
         return FALSE;
     copy = qd_evaluation_alloc(ev, term.n_lexical + term.n_qualifier + 1);
+    if (copy != NULL) {
+        memcpy(copy, term.lexical, term.n_lexical);
+        if (term.n_qualifier > 0)
+            memcpy(copy + term.n_lexical, term.qualifier, term.n_qualifier);
+    }
+    if (term.n_lexical + term.n_qualifier >= QD_VALUE_LARGE_BYTES && ev->resolver.release != NULL)
+        ev->resolver.release(ev->resolver.data);
     if (copy == NULL)
         return FALSE;
 
-    memcpy(copy, term.lexical, term.n_lexical);
-    if (term.n_qualifier > 0)
-        memcpy(copy + term.n_lexical, term.qualifier, term.n_qualifier);
     term.lexical = copy;
     if (term.qualifier != NULL)
         term.qualifier = copy + term.n_lexical;
+    if (term.n_lexical >= QD_VALUE_LARGE_BYTES) {
+        ev->fetched_id = id;
+        ev->fetched = term;
+    }
     *ret_term = term;
     return TRUE;
 }
@@ -415,10 +292,70 @@ qd_value_get_term(QdEvaluation *ev, QdValue *self)
     return TRUE;
 }
 
-static void
-free_bytes(gpointer data)
+/* Memory of the evaluation that begins with @data, which is not the evaluation's any more. (nullable) */
+static guint8 *
+disown(QdEvaluation *ev, gconstpointer data)
 {
-    g_free(data);
+    for (guint i = ev->blocks->len; i-- > 0;)
+        if (g_ptr_array_index(ev->blocks, i) == data)
+            return g_ptr_array_steal_index_fast(ev->blocks, i);
+    return NULL;
+}
+
+/* The blob where the text is, instead of a copy of it. (nullable) */
+static guint8 *
+make_blob_in_place(QdEvaluation *ev, const QdTerm *term)
+{
+    gsize n_bytes = qd_term_blob_get_size(term);
+    guint8 qualifier[SMALL_BYTES]; /* which may be in the same memory */
+    QdTerm moved = *term;
+    guint8 *text;
+    guint8 *blob;
+
+    if (n_bytes < QD_VALUE_LARGE_BYTES || term->n_qualifier > sizeof qualifier)
+        return NULL;
+    text = disown(ev, term->lexical);
+    if (text == NULL)
+        return NULL;
+
+    if (term->n_qualifier > 0)
+        memcpy(qualifier, term->qualifier, term->n_qualifier);
+    moved.qualifier = (const char *) qualifier;
+    blob = sqlite3_realloc64(text, n_bytes);
+    if (blob == NULL) {
+        sqlite3_free(text);
+        qd_evaluation_fail_memory(ev, n_bytes);
+        return NULL;
+    }
+    moved.lexical = memmove(blob + n_bytes - term->n_lexical, blob, term->n_lexical);
+    qd_term_blob_write(&moved, blob);
+    return blob;
+}
+
+static void
+set_blob(QdEvaluation *ev, const QdTerm *term, sqlite3_context *result)
+{
+    gsize n_bytes = qd_term_blob_get_size(term);
+    guint8 small[SMALL_BYTES];
+    guint8 *blob;
+
+    if (n_bytes <= sizeof small) {
+        qd_term_blob_write(term, small);
+        sqlite3_result_blob64(result, small, n_bytes, SQLITE_TRANSIENT);
+        return;
+    }
+    if (!qd_evaluation_allows(ev, 0, n_bytes))
+        return;
+    blob = make_blob_in_place(ev, term);
+    if (blob == NULL && ev->error == NULL) {
+        blob = sqlite3_malloc64(n_bytes);
+        if (blob != NULL)
+            qd_term_blob_write(term, blob);
+        else
+            qd_evaluation_fail_memory(ev, n_bytes);
+    }
+    if (blob != NULL)
+        sqlite3_result_blob64(result, blob, n_bytes, sqlite3_free);
 }
 
 /* 0: it is too large to live in line. */
@@ -436,9 +373,7 @@ get_integer_id(const QdDecimal *value)
 void
 qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
 {
-    g_autoptr(GByteArray) blob = NULL;
     gint64 id = self->id;
-    gsize size;
 
     if (self->kind == QD_VALUE_ERROR) {
         sqlite3_result_null(result);
@@ -450,15 +385,10 @@ qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result)
         id = get_integer_id(&self->number.decimal);
     if (id == 0 && !qd_value_get_term(ev, self))
         return;
-    if (id != 0 || qd_term_id_from_term(&self->term, &id)) {
+    if (id != 0 || qd_term_id_from_term(&self->term, &id))
         sqlite3_result_int64(result, id);
-        return;
-    }
-
-    blob = g_byte_array_sized_new((guint) (self->term.n_lexical + self->term.n_qualifier + 8));
-    qd_term_blob_append(blob, &self->term);
-    size = blob->len;
-    sqlite3_result_blob64(result, g_byte_array_free(g_steal_pointer(&blob), FALSE), size, free_bytes);
+    else
+        set_blob(ev, &self->term, result);
 }
 
 /* --- summands ------------------------------------------------------------------------------------------------------------ */

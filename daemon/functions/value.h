@@ -41,22 +41,41 @@ typedef struct QdValue {
     };
 } QdValue;
 
+/* What is kept for the next call, at most. */
+#define QD_BYTES_KEPT 65536
+/* Work on this much is worth a look at the clock. */
+#define QD_VALUE_LARGE_BYTES 65536
+
 typedef struct QdRegexCache QdRegexCache;
-typedef struct QdArenaBlock QdArenaBlock;
+
+typedef struct QdEvaluation QdEvaluation;
+
+/*
+ * A text or a key that grows in SQLite's memory, so that it counts for the query. It never has more bytes than the evaluation
+ * allows for a value: the limit is asked before memory is taken. Zeroed at first, but for the evaluation.
+ */
+typedef struct QdBytes {
+    QdEvaluation *ev;
+    guint8 *data; /* (owned) (nullable) */
+    gsize n;
+    gsize capacity;
+} QdBytes;
 
 /* One of a connection. */
-typedef struct QdEvaluation {
+struct QdEvaluation {
     QdResolver resolver;
     QdEvaluationContext *context;
     QdRegexCache *regexes; /* (nullable): made when needed */
     gsize max_bytes;       /* of a computed text: the connection's limit on a value */
     GError *error;         /* ends the query */
-    GByteArray *key;       /* of sorting, for one call */
+    QdBytes key;           /* of sorting, for one call */
     guint8 *first;         /* memory that is kept between calls */
     gsize used;            /* of it */
+    GPtrArray *blocks;     /* more of it, of SQLite, freed by the reset */
     gsize n_block_bytes;
-    QdArenaBlock *blocks; /* more of it, freed by the reset */
-} QdEvaluation;
+    gint64 fetched_id; /* of a large term, until the reset; 0: none */
+    QdTerm fetched;
+};
 
 /* qd_evaluation_new: @context outlives it. */
 QdEvaluation *qd_evaluation_new(const QdResolver *resolver, QdEvaluationContext *context, gsize max_bytes);
@@ -66,8 +85,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdEvaluation, qd_evaluation_free)
 /* qd_evaluation_reset: before each call from SQL: all values and the error are gone. */
 void qd_evaluation_reset(QdEvaluation *self);
 
+/* qd_evaluation_trim: after each call: what it has taken much memory for is gone, as by the reset. */
+void qd_evaluation_trim(QdEvaluation *self);
+
 /* qd_evaluation_alloc: memory until the reset; NULL, with the query ended, when there is none or @n_bytes is above the limit. */
 gpointer qd_evaluation_alloc(QdEvaluation *self, gsize n_bytes);
+
+/* qd_evaluation_own: @data: (transfer full): memory of SQLite, of @n_bytes, which the reset frees. */
+void qd_evaluation_own(QdEvaluation *self, gpointer data, gsize n_bytes);
+
+/* qd_evaluation_allows: @n_bytes more of a value of @n_before. FALSE, with the query ended: it is too big, or it shall stop. */
+gboolean qd_evaluation_allows(QdEvaluation *self, gsize n_before, gsize n_bytes);
+
+/* qd_evaluation_fail_memory: ends the query: SQLite had no @n_bytes for a value. */
+void qd_evaluation_fail_memory(QdEvaluation *self, gsize n_bytes);
 
 /* qd_evaluation_fail: ends the query. */
 void qd_evaluation_fail(QdEvaluation *self, QwError code, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -80,6 +111,26 @@ void qd_evaluation_fail_limit(QdEvaluation *self, QdLimit limit, const char *wha
 
 /* qd_evaluation_is_interrupted: TRUE, with the query ended, when the execution has to stop. */
 gboolean qd_evaluation_is_interrupted(QdEvaluation *self);
+
+/* --- growing texts ---------------------------------------------------------------------------------------------------------- */
+
+void qd_bytes_clear(QdBytes *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(QdBytes, qd_bytes_clear)
+
+/* qd_bytes_reserve: room for @n_bytes more. FALSE, with the query ended: that is too big, there is none, or it shall stop. */
+gboolean qd_bytes_reserve(QdBytes *self, gsize n_bytes);
+
+/* qd_bytes_append: FALSE as qd_bytes_reserve(); nothing is appended then. @bytes: not its own. */
+gboolean qd_bytes_append(QdBytes *self, gconstpointer bytes, gsize n_bytes);
+
+/* qd_bytes_take: (transfer full) (nullable): all of it, for sqlite3_free(); it is empty then. NULL: with the query ended. */
+guint8 *qd_bytes_take(QdBytes *self, gsize *ret_n);
+
+/* qd_bytes_keep: (nullable): the same, until the reset of the evaluation. */
+const char *qd_bytes_keep(QdBytes *self, gsize *ret_n);
+
+/* qd_bytes_empty: makes it empty; few bytes are kept for what is appended next. */
+void qd_bytes_empty(QdBytes *self);
 
 /* --- making values. Texts that are passed are borrowed: they live as long as the value. ------------------------------------- */
 
@@ -123,7 +174,10 @@ QdValue qd_value_from_string_like(const QdValue *like, const char *text, gsize n
 /* qd_value_get_term: fills @self->term; FALSE for ERROR, and when the query has ended. */
 gboolean qd_value_get_term(QdEvaluation *ev, QdValue *self);
 
-/* qd_value_set_result: the SQL value: NULL, an id in line or one that @self came with, or a blob. */
+/*
+ * qd_value_set_result: the SQL value: NULL, an id in line or one that @self came with, or a blob. The last that is done with values
+ * before the reset: the memory of a large text becomes the blob's.
+ */
 void qd_value_set_result(QdEvaluation *ev, QdValue *self, sqlite3_context *result);
 
 /* qd_value_set_summand: the same for a sum alone: xsd:float and xsd:double as bytes, of which no text is made. */

@@ -302,6 +302,7 @@ write_row(Dump *self, sqlite3_stmt *stmt, const QdTerm *graph, GError **error)
     if (!qd_rdf_writer_put(self->writer, &terms[0], &terms[1], &terms[2], graph, error))
         return FALSE;
 
+    qd_dictionary_release(self->dictionary);
     self->call->result.n_rows++;
     __atomic_store_n(&self->call->progress.rows_done, self->call->result.n_rows, __ATOMIC_RELAXED);
     return flush(self, FLUSH_BYTES, error);

@@ -17,6 +17,8 @@
 #define N_SLOTS 1024
 /* A longer text is not kept beyond its being borrowed. */
 #define SLOT_TEXT_BYTES 4096
+/* A text that was lent is freed early above this. */
+#define RELEASED_BYTES (2 * SLOT_TEXT_BYTES)
 #define N_KNOWN_READER 4096
 #define N_KNOWN_WRITER 65536
 
@@ -62,6 +64,7 @@ struct QdDictionary {
     QdTermKey secret;
     Slot slots[N_SLOTS];
     char *borrowed[QD_DICTIONARY_N_BORROWED]; /* texts that left their slot, or never had one */
+    gboolean has_lent_large;                  /* since the last release */
     QdTermBuffer buffers[QD_DICTIONARY_N_BORROWED];
     guint n_calls;
     Known *known;
@@ -84,9 +87,9 @@ static void
 forget(QdDictionary *self)
 {
     for (guint i = 0; i < N_SLOTS; i++)
-        g_clear_pointer(&self->slots[i].text, g_free);
+        g_clear_pointer(&self->slots[i].text, sqlite3_free);
     for (guint i = 0; i < QD_DICTIONARY_N_BORROWED; i++)
-        g_clear_pointer(&self->borrowed[i], g_free);
+        g_clear_pointer(&self->borrowed[i], sqlite3_free);
     memset(self->slots, 0, sizeof self->slots);
     memset(self->known, 0, self->n_known * sizeof(Known));
 }
@@ -161,6 +164,12 @@ qd_dictionary_get(QdConnection *connection, GError **error)
     return self;
 }
 
+sqlite3 *
+qd_dictionary_get_db(const QdDictionary *self)
+{
+    return self->db;
+}
+
 /* By id ----------------------------------------------------------------------------------------------------------------- */
 
 static void
@@ -181,8 +190,27 @@ lend(QdDictionary *self, char *text)
 {
     char **place = &self->borrowed[self->n_calls % QD_DICTIONARY_N_BORROWED];
 
-    g_free(*place);
+    sqlite3_free(*place);
     *place = text;
+}
+
+void
+qd_dictionary_release(QdDictionary *self)
+{
+    for (guint i = 0; self->has_lent_large && i < QD_DICTIONARY_N_BORROWED; i++)
+        if (sqlite3_msize(self->borrowed[i]) > RELEASED_BYTES)
+            g_clear_pointer(&self->borrowed[i], sqlite3_free);
+    self->has_lent_large = FALSE;
+}
+
+/* What lend() frees next, where it fits: an allocation and a free less for each term. (nullable) */
+static char *
+take_memory(QdDictionary *self, gsize n_bytes)
+{
+    char **place = &self->borrowed[(self->n_calls + 1) % QD_DICTIONARY_N_BORROWED];
+    gsize n_there = *place != NULL ? (gsize) sqlite3_msize(*place) : 0;
+
+    return n_there >= n_bytes && n_there <= 2 * n_bytes ? g_steal_pointer(place) : sqlite3_malloc64(n_bytes);
 }
 
 static gboolean
@@ -201,10 +229,12 @@ read_term(QdDictionary *self, gint64 id, Slot *ret_slot, gint64 *ret_datatype_id
 
         slot.n_lexical = (gsize) sqlite3_column_bytes(stmt, 0);
         slot.n_qualifier = tag != NULL ? (gsize) sqlite3_column_bytes(stmt, 1) : 0;
-        slot.text = g_malloc(slot.n_lexical + slot.n_qualifier + 1);
-        if (slot.n_lexical > 0)
+        slot.text = take_memory(self, slot.n_lexical + slot.n_qualifier + 1);
+        if (slot.text == NULL)
+            r = SQLITE_NOMEM;
+        if (slot.text != NULL && slot.n_lexical > 0)
             memcpy(slot.text, lexical, slot.n_lexical);
-        if (tag != NULL)
+        if (slot.text != NULL && tag != NULL)
             memcpy(slot.text + slot.n_lexical, tag, slot.n_qualifier);
         *ret_datatype_id = sqlite3_column_int64(stmt, 1);
     }
@@ -222,6 +252,7 @@ static gboolean
 add_datatype(QdDictionary *self, Slot *slot, gint64 datatype_id, GError **error)
 {
     QdTerm datatype;
+    char *text;
 
     if (datatype_id <= 0 || qd_term_id_get_kind(datatype_id) != QD_TERM_IRI) {
         qd_error_set(error, QW_ERROR_CORRUPT, "term %" G_GINT64_FORMAT " has no datatype", slot->id);
@@ -230,7 +261,10 @@ add_datatype(QdDictionary *self, Slot *slot, gint64 datatype_id, GError **error)
     if (!qd_dictionary_get_term(self, datatype_id, &datatype, error))
         return FALSE;
 
-    slot->text = g_realloc(slot->text, slot->n_lexical + datatype.n_lexical + 1);
+    text = sqlite3_realloc64(slot->text, slot->n_lexical + datatype.n_lexical + 1);
+    if (text == NULL)
+        return fail(self, SQLITE_NOMEM, error);
+    slot->text = text;
     memcpy(slot->text + slot->n_lexical, datatype.lexical, datatype.n_lexical);
     slot->n_qualifier = datatype.n_lexical;
     return TRUE;
@@ -257,53 +291,19 @@ qd_dictionary_get_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError *
     if (!read_term(self, id, &fresh, &datatype_id, error))
         return FALSE;
     if (qd_term_id_get_kind(id) == QD_TERM_TYPED && !add_datatype(self, &fresh, datatype_id, error)) {
-        g_free(fresh.text);
+        sqlite3_free(fresh.text);
         return FALSE;
     }
     make_term(&fresh, ret_term);
     self->n_calls++;
     if (fresh.n_lexical + fresh.n_qualifier > SLOT_TEXT_BYTES) {
+        self->has_lent_large = TRUE;
         lend(self, fresh.text);
         return TRUE;
     }
     lend(self, slot->text);
     *slot = fresh;
     return TRUE;
-}
-
-/* Whether there is a row of @id, or a quad that has it; -1: reading failed. */
-static int
-count(QdDictionary *self, const char *sql, gint64 id)
-{
-    sqlite3_stmt *stmt = NULL;
-    int n = -1;
-
-    if (sqlite3_prepare_v2(self->db, sql, -1, &stmt, NULL) == SQLITE_OK) {
-        (void) sqlite3_bind_int64(stmt, 1, id);
-        if (sqlite3_step(stmt) == SQLITE_ROW)
-            n = sqlite3_column_int(stmt, 0);
-    }
-    (void) sqlite3_finalize(stmt);
-    return n;
-}
-
-gboolean
-qd_dictionary_get_given_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError **error)
-{
-    g_autoptr(GError) failure = NULL;
-
-    if (qd_dictionary_get_term(self, id, ret_term, &failure))
-        return TRUE;
-
-    if (qd_error_get_code(failure) == QW_ERROR_CORRUPT && count(self, "SELECT count(*) FROM queryd_term WHERE id=?1", id) == 0 &&
-        count(self,
-              "SELECT EXISTS(SELECT 1 FROM queryd_quad WHERE s=?1) OR EXISTS(SELECT 1 FROM queryd_quad WHERE p=?1)"
-              " OR EXISTS(SELECT 1 FROM queryd_quad WHERE o=?1) OR EXISTS(SELECT 1 FROM queryd_quad WHERE g=?1 AND g<>0)",
-              id) == 0)
-        qd_error_set(error, QW_ERROR_BAD_PARAMETER, "no term has the id %" G_GINT64_FORMAT, id);
-    else
-        g_propagate_error(error, g_steal_pointer(&failure));
-    return FALSE;
 }
 
 /* By value -------------------------------------------------------------------------------------------------------------- */
@@ -439,6 +439,7 @@ qd_dictionary_begin(QdDictionary *self, GError **error)
 {
     guint64 sequence = self->sequence;
 
+    qd_dictionary_release(self);
     if (!read_counters(self, error))
         return FALSE;
 

@@ -20,6 +20,9 @@ typedef struct QdDictionary QdDictionary;
 /* The connection's own: (transfer none). The file has to be a store. */
 QdDictionary *qd_dictionary_get(QdConnection *connection, GError **error);
 
+/* The database of its connection. (transfer none) */
+sqlite3 *qd_dictionary_get_db(const QdDictionary *self);
+
 /**
  * qd_dictionary_get_term:
  * @id: any id
@@ -28,6 +31,9 @@ QdDictionary *qd_dictionary_get(QdConnection *connection, GError **error);
  * Errors: CORRUPT: @id stands for no term; and SQLite's own
  */
 gboolean qd_dictionary_get_term(QdDictionary *self, gint64 id, QdTerm *ret_term, GError **error);
+
+/* qd_dictionary_release: no term is borrowed any more: the memory of large ones is free again. */
+void qd_dictionary_release(QdDictionary *self);
 
 /**
  * qd_dictionary_get_given_term:

@@ -400,6 +400,7 @@ get_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
         put_lexical(context, &term);
     else if (term.kind == QD_TERM_LANG_STRING)
         put_text(context, term.qualifier, term.n_qualifier);
+    qd_dictionary_release(dictionary);
     return SQLITE_OK;
 }
 

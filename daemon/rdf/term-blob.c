@@ -10,23 +10,37 @@
 
 #define HEAD_BYTES 5
 
+gsize
+qd_term_blob_get_size(const QdTerm *term)
+{
+    return HEAD_BYTES + term->n_qualifier + term->n_lexical;
+}
+
+void
+qd_term_blob_write(const QdTerm *term, guint8 *out)
+{
+    guint32 n_qualifier = GUINT32_TO_LE((guint32) term->n_qualifier);
+
+    g_assert(term->n_qualifier <= G_MAXUINT32);
+    *out = (guint8) term->kind;
+    memcpy(out + 1, &n_qualifier, sizeof n_qualifier);
+    out += HEAD_BYTES;
+    if (term->n_qualifier > 0)
+        memcpy(out, term->qualifier, term->n_qualifier);
+    if (term->kind == QD_TERM_LANG_STRING)
+        for (gsize i = 0; i < term->n_qualifier; i++)
+            out[i] = (guint8) g_ascii_tolower((char) out[i]);
+    if (term->n_lexical > 0 && term->lexical != (const char *) out + term->n_qualifier)
+        memcpy(out + term->n_qualifier, term->lexical, term->n_lexical);
+}
+
 void
 qd_term_blob_append(GByteArray *out, const QdTerm *term)
 {
-    guint8 head[HEAD_BYTES] = { (guint8) term->kind };
-    guint32 n_qualifier = GUINT32_TO_LE((guint32) term->n_qualifier);
     guint start = out->len;
 
-    g_assert(term->n_qualifier <= G_MAXUINT32);
-    memcpy(head + 1, &n_qualifier, sizeof n_qualifier);
-    g_byte_array_append(out, head, sizeof head);
-    if (term->n_qualifier > 0)
-        g_byte_array_append(out, (const guint8 *) term->qualifier, (guint) term->n_qualifier);
-    if (term->kind == QD_TERM_LANG_STRING)
-        for (guint i = start + HEAD_BYTES; i < out->len; i++)
-            out->data[i] = (guint8) g_ascii_tolower((char) out->data[i]);
-    if (term->n_lexical > 0)
-        g_byte_array_append(out, (const guint8 *) term->lexical, (guint) term->n_lexical);
+    g_byte_array_set_size(out, start + (guint) qd_term_blob_get_size(term));
+    qd_term_blob_write(term, out->data + start);
 }
 
 gboolean

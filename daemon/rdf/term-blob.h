@@ -10,6 +10,12 @@
 
 #include "daemon/rdf/term.h"
 
+/* qd_term_blob_get_size: bytes of the blob of @term. */
+gsize qd_term_blob_get_size(const QdTerm *term);
+
+/* qd_term_blob_write: @out: of that size, at whose end the lexical form of @term may be already */
+void qd_term_blob_write(const QdTerm *term, guint8 *out);
+
 /* qd_term_blob_append: appends @term. */
 void qd_term_blob_append(GByteArray *out, const QdTerm *term);
 

@@ -70,10 +70,19 @@ note_id(gpointer data, const QdTerm *term, gint64 id)
         qd_dictionary_note_id(dictionary, term, id);
 }
 
+static void
+release(gpointer data)
+{
+    QdDictionary *dictionary = qd_dictionary_get(data, NULL);
+
+    if (dictionary != NULL)
+        qd_dictionary_release(dictionary);
+}
+
 QdResolver
 qd_evaluation_get_resolver(QdConnection *connection)
 {
-    return (QdResolver){ get_term, find_id, connection, note_id };
+    return (QdResolver){ get_term, find_id, connection, note_id, release };
 }
 
 static gboolean

@@ -101,6 +101,13 @@ get_term(QdRdfEncoder *self, gint64 id, QdTermBuffer *buffer, QdTerm *ret_term, 
     return qd_term_id_to_term(id, buffer, ret_term) || self->resolver.get_term(self->resolver.data, id, ret_term, error);
 }
 
+static void
+release(QdRdfEncoder *self, const QdTerm *term)
+{
+    if (term->n_lexical > LARGE_CELL_BYTES && self->resolver.release != NULL)
+        self->resolver.release(self->resolver.data);
+}
+
 static int
 put_new_id(QdRdfEncoder *self, QwPageWriter *writer, gint64 id, GError **error)
 {
@@ -114,6 +121,7 @@ put_new_id(QdRdfEncoder *self, QwPageWriter *writer, gint64 id, GError **error)
         return -EIO;
     term_to_value(&term, &value);
     r = qw_row_put_value(writer, &value);
+    release(self, &term);
     if (r == 0)
         remember(self, id, value.type, writer->data + start, writer->cursor - start);
     return r;
@@ -201,8 +209,10 @@ qd_rdf_encoder_get_row_size(QdRdfEncoder *self, sqlite3_stmt *stmt, uint32_t n_c
 
         if (sqlite3_value_type(column) != SQLITE_INTEGER)
             (void) read_value(column, &value);
-        else if (get_term(self, sqlite3_value_int64(column), &buffer, &term, NULL))
+        else if (get_term(self, sqlite3_value_int64(column), &buffer, &term, NULL)) {
             term_to_value(&term, &value);
+            release(self, &term);
+        }
         size += sizeof(uint64_t) + (qw_type_is_word(value.type) ? sizeof(uint64_t) : (size_t) value.n_bytes + value.n_tag_bytes);
     }
     return qw_align8(size);

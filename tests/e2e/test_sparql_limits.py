@@ -416,3 +416,54 @@ def test_what_is_materialised_is_looked_up(bus, pattern):
 def test_path_is_searched_from_each_row(bus, pattern):
     plan = bus.explain("SELECT * { " + pattern + " }", language="sparql")[1]
     assert "VIRTUAL TABLE" in plan and "MATERIALIZE" not in plan, plan
+
+
+def double(text, n):
+    """Patterns that bind ?x{n} to 2^n times @text."""
+    return f"BIND('{text}' AS ?x0) " + rows(n, "BIND(CONCAT(?x{i}, ?x{i}) AS ?x{j})")
+
+
+def test_one_replacement_ends_at_a_limit(bus):
+    """3,000 times a text of 1 MiB was appended before a limit was asked: the daemon was out of memory."""
+    pid = bus.daemon_pid()
+    replaced = "STRLEN(REPLACE(?x20, '^a+$', '" + "$0" * 3000 + "'))"
+    with pytest.raises(BusError, match=r"value_bytes|query_memory_bytes"):
+        bus.query(select(double("a", 20), f"({replaced} AS ?n)"), language="sparql")
+    assert bus.daemon_pid() == pid
+    assert SANITIZER or status_kib(pid, "VmHWM") < 256 << 10
+
+
+@pytest.mark.deadline(120)
+@pytest.mark.parametrize("value, order", [
+    ("CONCAT(?b, '{i}', ?b)", ""), ("UCASE(CONCAT(?b, '{i}'))", ""), ("REPLACE(?b, '^a+', '$0$0{i}')", ""),
+    ("CONCAT(?b, '{i}')", "ORDER BY DESC(?y)")])
+def test_computed_values_are_in_the_account(bus, value, order):
+    """24 open queries with rows of 8 MiB: what functions compute, sort keys and the dictionary's texts count as SQLite's."""
+    for i in range(4):
+        pattern = double("a", 22) + f" BIND(CONCAT(?x22, '{i}') AS ?x)"
+        bus.update(f"INSERT {{ <x:s> <x:p{i}> ?x }} WHERE {{ {pattern} }}", language="sparql")
+    pid, caller, channels, most_kib = bus.daemon_pid(), bus.caller(), [], 0
+    for i in range(24):
+        text = select(f"<x:s> ?p ?b BIND({value} AS ?y)".replace("{i}", str(i)), "?b ?y", order)
+        try:
+            channels.append(caller.prepare(text, language="sparql"))
+            channels[-1].send_fetch()
+        except BusError as error:
+            assert "heap_hard_bytes" in str(error), error
+        for _ in range(10):
+            most_kib = max(most_kib, status_kib(pid, "RssAnon"))
+            time.sleep(0.01)
+    assert channels and bus.daemon_pid() == pid
+    assert SANITIZER or most_kib < 340 << 10, most_kib
+    for channel in channels:
+        channel.close()
+
+
+def test_searches_give_their_memory_back(bus):
+    """The stack of a search is up to 8 MiB, and stayed in each of 16 kept expressions of a connection."""
+    pid = bus.daemon_pid()
+    before = status_kib(pid, "RssAnon")
+    for i in range(12):
+        with pytest.raises(BusError, match="regex_steps"):
+            bus.query(select(double("ab", 15), f"(REGEX(?x15, '^(a|b|c{{{i + 1}}})*$') AS ?n)"), language="sparql")
+    assert SANITIZER or status_kib(pid, "RssAnon") - before < 32 << 10

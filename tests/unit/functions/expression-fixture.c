@@ -67,6 +67,12 @@ expressions_intern(Expressions *self, GBytes *blob, gint64 *ret_id)
 Expressions *
 expressions_new(void)
 {
+    return expressions_new_limited(-1); /* SQLite's own limit */
+}
+
+Expressions *
+expressions_new_limited(int max_bytes)
+{
     Expressions *self = g_new0(Expressions, 1);
     QdResolver resolver = { get_term, find_id, self };
     g_autoptr(GError) error = NULL;
@@ -75,6 +81,7 @@ expressions_new(void)
     self->found = g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
     qd_evaluation_context_start(&self->context);
     g_assert_cmpint(sqlite3_open(":memory:", &self->db), ==, SQLITE_OK);
+    (void) sqlite3_limit(self->db, SQLITE_LIMIT_LENGTH, max_bytes);
     g_assert_true(qd_functions_register(self->db, &resolver, &self->context, &error));
     g_assert_no_error(error);
     return self;

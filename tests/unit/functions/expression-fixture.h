@@ -23,6 +23,8 @@ typedef struct Expressions {
 } Expressions;
 
 Expressions *expressions_new(void);
+/* @max_bytes: of a value */
+Expressions *expressions_new_limited(int max_bytes);
 Expressions *expressions_free(Expressions *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Expressions, expressions_free)
 

@@ -53,11 +53,44 @@ test_offsets(void)
     check_offsets("trigram", "\303\244bcdef", "\"bcde\"", "2,4");
 }
 
+static int
+stop(gpointer data)
+{
+    return TRUE;
+}
+
+/* A value's limit bounds what is listed, and it can be ended. */
+static void
+test_offsets_of_a_long_text(void)
+{
+    static const char *const sql = "SELECT queryd_match_offsets(t) FROM t WHERE t MATCH 'a'";
+    g_autoptr(Expressions) self = expressions_new_limited(400000);
+    g_autofree char *result = NULL;
+    g_autofree char *too_big = NULL;
+    g_autofree char *interrupted = NULL;
+
+    g_assert_cmpint(sqlite3_exec(self->db,
+                                 "CREATE VIRTUAL TABLE t USING fts5(x);"
+                                 "INSERT INTO t VALUES(replace(hex(zeroblob(10000)), '00', 'a b '))",
+                                 NULL, NULL, NULL),
+                    ==, SQLITE_OK);
+    result = expressions_query(self, sql);
+    g_assert_true(g_str_has_suffix(result, " 39993,1 39997,1"));
+    self->context.interrupted = stop;
+    interrupted = expressions_query(self, sql);
+    g_assert_cmpstr(interrupted, ==, "error: interrupted");
+    self->context.interrupted = NULL;
+    g_assert_cmpint(sqlite3_exec(self->db, "UPDATE t SET x = x || x || x", NULL, NULL, NULL), ==, SQLITE_OK);
+    too_big = expressions_query(self, sql);
+    g_assert_cmpstr(too_big, ==, "error: string or blob too big");
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/match-calls/text", test_text);
     g_test_add_func("/functions/match-calls/offsets", test_offsets);
+    g_test_add_func("/functions/match-calls/offsets-of-a-long-text", test_offsets_of_a_long_text);
     return g_test_run();
 }

@@ -2,6 +2,8 @@
 /*
  * REGEX and REPLACE: flags, groups, errors.
  */
+#include <sys/resource.h>
+
 #include "tests/unit/functions/expression-fixture.h"
 
 static void
@@ -116,6 +118,47 @@ test_interrupt(void)
     g_assert_cmpint(left, <=, 0);
 }
 
+static long
+get_peak_kib(void)
+{
+    struct rusage usage;
+
+    g_assert_cmpint(getrusage(RUSAGE_SELF, &usage), ==, 0);
+    return usage.ru_maxrss;
+}
+
+/* One replacement of 3,000 times the text is too big before it is there; one of nothing at all is interrupted. */
+static void
+test_large_replacement(void)
+{
+    g_autoptr(Expressions) self = expressions_new_limited(1000000);
+    g_autoptr(GString) large = g_string_new("(STRLEN (REPLACE \"");
+    g_autoptr(GString) empty = g_string_new("(REPLACE \"");
+    g_autofree char *too_big = NULL;
+    g_autofree char *interrupted = NULL;
+    long before = get_peak_kib();
+    gint left = 5;
+
+    for (guint i = 0; i < 100000; i++)
+        g_string_append_c(large, 'a');
+    g_string_append(large, "\" \"^a+$\" \"");
+    for (guint i = 0; i < 3000; i++)
+        g_string_append(large, "$0");
+    g_string_append(large, "\"))");
+    too_big = expressions_run(self, large->str);
+    g_assert_cmpstr(too_big, ==, "error: string or blob too big");
+    g_assert_cmpint(get_peak_kib() - before, <, 100000);
+
+    g_string_append(empty, "abababababababab\" \"a\" \"");
+    for (guint i = 0; i < 3000; i++)
+        g_string_append(empty, "$9");
+    g_string_append(empty, "\")");
+    self->context.interrupted = count_down;
+    self->context.data = &left;
+    interrupted = expressions_run(self, empty->str);
+    g_assert_cmpstr(interrupted, ==, "error: interrupted");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -124,5 +167,6 @@ main(int argc, char **argv)
     g_test_add_func("/functions/regex-calls/replace", test_replace);
     g_test_add_func("/functions/regex-calls/bounds", test_bounds);
     g_test_add_func("/functions/regex-calls/interrupt", test_interrupt);
+    g_test_add_func("/functions/regex-calls/large-replacement", test_large_replacement);
     return g_test_run();
 }

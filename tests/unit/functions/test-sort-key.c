@@ -134,7 +134,7 @@ interrupt(void *data)
     return TRUE;
 }
 
-/* In pieces of 1 MiB: each zero byte is two, and between pieces it can be ended. */
+/* In pieces of 1 MiB: each zero byte is two, and between pieces and where it grows it can be ended. */
 static void
 test_large(void)
 {
@@ -157,7 +157,7 @@ test_large(void)
         g_autofree char *sql = g_strdup_printf("SELECT (%s) || ''", cases[i][0]);
         g_autofree char *result = expressions_query(self, sql);
 
-        g_assert_cmpstr(result, ==, i == 1 ? cases[i][1] : "error: interrupted");
+        g_assert_cmpstr(result, ==, "error: interrupted");
     }
 }
 

@@ -59,6 +59,31 @@ test_case(void)
     expressions_check(cases);
 }
 
+/* Texts are changed in pieces: it makes no difference where those end. */
+static void
+test_case_of_long_texts(void)
+{
+    static const char *const units[] = { "Σ", "aΣ", "Σ ", "ΐ", "İ", "ᾳ", "a\xcd\x85\xcc\x81", "ς", "ß", "ab" };
+    g_autoptr(Expressions) self = expressions_new();
+
+    for (gsize i = 0; i < 2 * G_N_ELEMENTS(units); i++) {
+        g_autoptr(GString) text = g_string_new("x");
+        g_autofree char *changed = NULL;
+        g_autofree char *expected = NULL;
+        g_autofree char *expression = NULL;
+        g_autofree char *result = NULL;
+
+        while (text->len < 200000)
+            g_string_append(text, units[i / 2]);
+        changed = i % 2 == 0 ? g_utf8_strup(text->str, -1) : g_utf8_strdown(text->str, -1);
+        expected = g_strdup_printf("\"%s\"", changed);
+        expression = g_strdup_printf("(%s \"%s\")", i % 2 == 0 ? "UCASE" : "LCASE", text->str);
+        result = expressions_run(self, expression);
+        g_test_message("%s", units[i / 2]);
+        g_assert_true(g_str_equal(result, expected));
+    }
+}
+
 static void
 test_find(void)
 {
@@ -175,6 +200,7 @@ main(int argc, char **argv)
     g_test_add_func("/functions/string-calls/length", test_length);
     g_test_add_func("/functions/string-calls/substr", test_substr);
     g_test_add_func("/functions/string-calls/case", test_case);
+    g_test_add_func("/functions/string-calls/case-of-long-texts", test_case_of_long_texts);
     g_test_add_func("/functions/string-calls/find", test_find);
     g_test_add_func("/functions/string-calls/cut", test_cut);
     g_test_add_func("/functions/string-calls/encode", test_encode);

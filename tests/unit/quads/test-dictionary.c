@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/rdf/term-id.h"
+#include "daemon/sqlite/memory.h"
 #include "tests/unit/store/store-fixture.h"
 
 #define XSD QD_XSD_NAMESPACE
@@ -256,13 +257,37 @@ test_noted(StoreFixture *fixture, gconstpointer data)
     g_assert_cmpint(find(dictionary, label), !=, id);
 }
 
+/* What is lent counts as SQLite's memory, and a large text is gone when no term is borrowed any more. */
+static void
+test_release(StoreFixture *fixture, gconstpointer data)
+{
+    g_autofree char *text = g_strnfill(1000000, 'a');
+    QdDictionary *dictionary = begin(fixture);
+    gint64 large = intern(dictionary, make(QD_TERM_STRING, text, NULL));
+    gint64 small = intern(dictionary, make(QD_TERM_STRING, "a", NULL));
+    int64_t before;
+
+    assert_term(dictionary, small, make(QD_TERM_STRING, "a", NULL));
+    qd_dictionary_release(dictionary);
+    before = qd_memory_get_thread_balance();
+    for (guint i = 0; i < 3; i++)
+        assert_term(dictionary, large, make(QD_TERM_STRING, text, NULL));
+    g_assert_cmpint(qd_memory_get_thread_balance() - before, >=, 1000000);
+    qd_dictionary_release(dictionary);
+    g_assert_cmpint(qd_memory_get_thread_balance() - before, <, 100000);
+    assert_term(dictionary, small, make(QD_TERM_STRING, "a", NULL));
+    finish(fixture);
+}
+
 int
 main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
+    g_assert_true(qd_memory_init(NULL));
     g_test_add("/quads/dictionary/intern", StoreFixture, NULL, store_fixture_set_up, test_intern, store_fixture_tear_down);
     g_test_add("/quads/dictionary/language-case", StoreFixture, NULL, store_fixture_set_up, test_language_case,
                store_fixture_tear_down);
+    g_test_add("/quads/dictionary/release", StoreFixture, NULL, store_fixture_set_up, test_release, store_fixture_tear_down);
     g_test_add("/quads/dictionary/rollback", StoreFixture, NULL, store_fixture_set_up, test_rollback, store_fixture_tear_down);
     g_test_add("/quads/dictionary/bnodes", StoreFixture, NULL, store_fixture_set_up, test_bnodes, store_fixture_tear_down);
     g_test_add("/quads/dictionary/borrowed", StoreFixture, NULL, store_fixture_set_up, test_borrowed, store_fixture_tear_down);
