@@ -14,6 +14,8 @@ _CONTROL_WORDS = {text.split()[0] for text in _CONTROL}
 _TOKEN = re.compile(r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
                         |(?P<quoted>'[^']*'?|"[^"]*"?|`[^`]*`?|\[[^\]]*\]?)
                         |(?P<plain>/\*.*|\d[\w.]*|[\w$]+|.)""", re.DOTALL | re.VERBOSE)
+# Each execute() asks for it, so it is no matter of tokens.
+_FIRST_WORD = re.compile(r"(?:[\s;]|--[^\n]*|/\*.*?\*/)*(\w*)", re.DOTALL)
 _TRUE = {"ON", "YES", "TRUE"}
 
 SETTINGS = {"foreign_keys": True, "legacy_alter_table": False, "recursive_triggers": False,
@@ -43,8 +45,7 @@ def _statement_tokens(text):
 
 
 def _first_word(text):
-    word, is_quoted = next(itertools.dropwhile(_is_semicolon, _tokens(text)), ("", False))
-    return "" if is_quoted else word
+    return _FIRST_WORD.match(text)[1].upper()
 
 
 def get_control(text):
