@@ -366,12 +366,16 @@ class World(Caller):
             self.property("Version")
         return self.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
 
+    def owner_pid(self):
+        """The process of a daemon that runs; None: there is none."""
+        try:
+            return self.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0]
+        except BusError:  # the name has no owner
+            return None
+
     def has_left(self, pid):
         """Whether the daemon of this process has given its name back."""
-        try:
-            return self.bus_call("GetConnectionUnixProcessID", "(s)", NAME)[0] != pid
-        except BusError:  # nobody owns the name
-            return True
+        return self.owner_pid() != pid
 
     def exits(self):
         try:
@@ -382,10 +386,11 @@ class World(Caller):
 
     def stop_daemon(self, signum=signal.SIGTERM, seconds=20):
         """Ends the daemon, if there is one, and waits until it is gone; returns its exit status."""
-        if not self.has_owner():
+        before, pid = len(self.exits()), self.owner_pid()
+        if pid is None:
             return None
-        before, pid = len(self.exits()), self.daemon_pid()
-        os.kill(pid, signum)
+        with contextlib.suppress(ProcessLookupError):  # an idle daemon may end by itself now
+            os.kill(pid, signum)
         wait_until(lambda: len(self.exits()) > before, f"the daemon's end by signal {signum}", seconds)
         wait_until(lambda: not self.has_owner(), "the name to be free")
         return self.exits()[-1]
