@@ -17,8 +17,8 @@ typedef enum Token {
     TOKEN_OPEN, /* the text ends within it */
 } Token;
 
-static bool
-is_word(char c)
+bool
+qctl_is_of_word(char c)
 {
     return g_ascii_isalnum(c) || c == '_' || c == '$' || (c & 0x80) != 0;
 }
@@ -68,13 +68,22 @@ next_token(const char *text, gsize *offset)
     if (c == '[')
         return skip_quoted(text, offset, ']');
 
-    if (is_word(c)) {
-        while (is_word(text[*offset]))
+    if (qctl_is_of_word(c)) {
+        while (qctl_is_of_word(text[*offset]))
             (*offset)++;
         return TOKEN_WORD;
     }
     (*offset)++;
     return c == ';' ? TOKEN_SEMICOLON : g_ascii_isspace(c) ? TOKEN_SPACE : TOKEN_OTHER;
+}
+
+const char *
+qctl_token_skip(const char *text)
+{
+    gsize offset = 0;
+
+    (void) next_token(text, &offset);
+    return text + offset;
 }
 
 static bool
@@ -195,8 +204,8 @@ next_sparql_token(const char *text, gsize *offset)
         return skip_iri(text, offset);
     if (c == '\'' || c == '"')
         return skip_sparql_string(text, offset);
-    if (is_word(c)) {
-        while (is_word(text[*offset]))
+    if (qctl_is_of_word(c)) {
+        while (qctl_is_of_word(text[*offset]))
             (*offset)++;
         return TOKEN_WORD;
     }
@@ -272,9 +281,9 @@ qctl_text_has_parameter(const char *text, bool is_sparql, const char *name)
             return false;
         if (found == NULL)
             continue;
-        if (strncmp(found, plain, n) == 0 && !is_word(found[n]) && n > 0)
+        if (strncmp(found, plain, n) == 0 && !qctl_is_of_word(found[n]) && n > 0)
             return true;
-        if (token == TOKEN_OTHER && text[start] == '?' && !is_word(found[0])) {
+        if (token == TOKEN_OTHER && text[start] == '?' && !qctl_is_of_word(found[0])) {
             number = g_strdup_printf("%u", ++n_unnamed);
             if (g_str_equal(number, plain))
                 return true;
@@ -324,18 +333,27 @@ take_word(Words *self, const char *word)
 }
 
 /* A name may stand in quotes. */
-static bool
-name_is(const char *text, gsize start, gsize end, const char *name)
+static void
+leave_quotes(const char *text, gsize *start, gsize *end)
 {
-    bool is_quoted = end - start >= 2 && strchr("'\"`[", text[start]) != NULL;
-
-    return word_is(text, start + (is_quoted ? 1 : 0), end - (is_quoted ? 1 : 0), name);
+    if (*end - *start < 2 || strchr("'\"`[", text[*start]) == NULL)
+        return;
+    (*start)++;
+    (*end)--;
 }
 
 static bool
 take_name(Words *self, const char *name)
 {
-    if (self->next >= self->n || !name_is(self->text, self->starts[self->next], self->ends[self->next], name))
+    gsize start;
+    gsize end;
+
+    if (self->next >= self->n)
+        return false;
+    start = self->starts[self->next];
+    end = self->ends[self->next];
+    leave_quotes(self->text, &start, &end);
+    if (!word_is(self->text, start, end, name))
         return false;
     self->next++;
     return true;
@@ -365,17 +383,21 @@ find_setting(Words *words)
 static bool
 has_setting_table(const char *text)
 {
-    static const char *const tables[] = { "pragma_foreign_keys", "pragma_legacy_alter_table", "pragma_recursive_triggers",
-                                          "pragma_defer_foreign_keys" };
+    static const char prefix[] = "pragma_";
     gsize offset = 0;
 
     for (;;) {
         gsize start = offset;
+        gsize end;
 
         if (next_token(text, &offset) == TOKEN_END_OF_TEXT)
             return false;
-        for (gsize i = 0; i < G_N_ELEMENTS(tables); i++)
-            if (name_is(text, start, offset, tables[i]))
+        end = offset;
+        leave_quotes(text, &start, &end);
+        if (g_ascii_strncasecmp(text + start, prefix, strlen(prefix)) != 0)
+            continue;
+        for (gsize i = 0; i < G_N_ELEMENTS(settings); i++)
+            if (word_is(text, start + strlen(prefix), end, settings[i]))
                 return true;
     }
 }

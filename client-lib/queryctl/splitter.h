@@ -10,6 +10,12 @@
 #include <glib.h>
 #include <stdbool.h>
 
+/* Whether words of SQL, which need no quotes, have @c. */
+bool qctl_is_of_word(char c);
+/* Where the string, quoted name, comment or word that @text begins with ends, or its first character. A string with a doubled quote
+ * is two. */
+const char *qctl_token_skip(const char *text);
+
 typedef struct QctlSpan {
     gsize start;   /* of the statement, after white space and comments */
     gsize end;     /* of the statement, before its semicolon */

@@ -3,7 +3,7 @@
  * REGEX and REPLACE: SPARQL 1.1 §17.4.3.14, §17.4.3.15.
  */
 #include "daemon/functions/calls.h"
-#include "daemon/functions/regex.h"
+#include "daemon/functions/regex/regex.h"
 #include "daemon/rdf/code-point.h"
 
 /* Matches and pieces of REPLACE between two looks at the deadline. */

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 
 #include "daemon/base/error.h"
-#include "daemon/functions/regex.h"
+#include "daemon/functions/regex/regex.h"
 #include "daemon/functions/value.h"
 
 #define FIRST_BYTES 16384

@@ -15,8 +15,8 @@
 
 /* A result that was begun with fewer instructions than these may begin again in another form. */
 #define FEW_STEPS 5000
-/* A statement that is not compiled makes fewer steps. */
-#define COMPILE_STEPS 16
+/* So many a statement makes at most that is then compiled again: Init and Transaction. One that has done something makes more. */
+#define COMPILE_STEPS 2
 /* A condition that one row of so many passes is evaluated on pages. */
 #define MANY_ROWS 4
 /* A result of so many bytes makes the next run of its statement a packed one from the start. */
@@ -326,7 +326,7 @@ qd_row_source_step_first(QdRowSource *self)
     int r = qd_row_source_step(self);
 
     if ((r & 0xff) != SQLITE_ERROR || is_packed(self) ||
-        sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) >= COMPILE_STEPS)
+        sqlite3_stmt_status(self->stmt, SQLITE_STMTSTATUS_VM_STEP, 0) > COMPILE_STEPS)
         return r;
     qd_guard_forget_denial(qd_connection_get_guard(self->reader->connection));
     qd_schema_watch_follow(qd_connection_get_schema(self->reader->connection), TRUE);

@@ -253,39 +253,67 @@ measure_end(const Bench *bench, GPid daemon)
     (void) close(end.fd);
 }
 
+typedef struct Siege {
+    const Bench *bench;
+    GPid daemon;
+    QueryConnection *connection;
+    AnonSampler *sampler;
+    GPtrArray *processes;
+} Siege;
+
+/* @mode: (nullable): of hostile_client.py */
+static void
+siege_begin(Siege *self, const Bench *bench, const char *mode)
+{
+    g_atomic_int_set(&stop, FALSE); /* it may not be the first round */
+    write_config();
+    self->bench = bench;
+    self->daemon = restart_daemon_anew();
+    self->connection = open_connection();
+    fill_store(self->connection);
+    self->sampler = anon_sampler_start(self->daemon);
+    self->processes = start_hostile(bench, mode);
+}
+
+/* Then the victims can be joined. */
+static void
+siege_wait(const Siege *self)
+{
+    g_usleep(bench_is_smoke(self->bench) ? USEC_SMOKE : USEC);
+    g_atomic_int_set(&stop, TRUE);
+}
+
+static void
+siege_end(Siege *self)
+{
+    bench_record(self->bench, "memory", "MiB", (double) anon_sampler_stop(self->sampler) / 1024);
+    measure_end(self->bench, self->daemon);
+    end_hostile(self->processes);
+    g_object_unref(self->connection);
+}
+
 static void
 run_hostile(Bench *bench, gconstpointer argument)
 {
     Victim reader = { .bench = bench, .call = look_up, .pause_usec = PAUSE_USEC };
     Victim writer = { .bench = bench, .call = update, .pause_usec = 50 * PAUSE_USEC };
     Victim endless = { .bench = bench, .call = run_until_deadline, .timeout_msec = get_deadline_msec(bench) };
-    g_autoptr(QueryConnection) connection = NULL;
-    GPtrArray *processes;
-    AnonSampler *sampler;
-    GPid daemon;
+    Siege siege;
 
     if (bench_is_warm_up(bench)) /* nothing is to be warm */
         return;
-    write_config();
-    daemon = restart_daemon_anew();
-    connection = open_connection();
-    fill_store(connection);
-    sampler = anon_sampler_start(daemon);
-    processes = start_hostile(bench, NULL);
-    wait_until_running(connection, bench_is_smoke(bench) ? 1 : HOSTILE_TO_COME);
+    siege_begin(&siege, bench, NULL);
+    wait_until_running(siege.connection, bench_is_smoke(bench) ? 1 : HOSTILE_TO_COME);
     victim_start(&reader);
     victim_start(&writer);
     victim_start(&endless);
-    g_usleep(bench_is_smoke(bench) ? USEC_SMOKE : USEC);
-    g_atomic_int_set(&stop, TRUE);
+    siege_wait(&siege);
     victim_record(&reader, "look-up");
     victim_record(&writer, "update");
     victim_record(&endless, "beyond-deadline");
     g_printerr("latest statement of this round: %s, %.0f ms beyond its deadline\n",
                endless_statements[endless.most_call % G_N_ELEMENTS(endless_statements)].name, endless.most_msec);
-    bench_record(bench, "memory", "MiB", (double) anon_sampler_stop(sampler) / 1024);
-    measure_end(bench, daemon);
-    end_hostile(processes);
+    siege_end(&siege);
 }
 
 /* Prepare executes nothing, so no list shows when they have begun: the first of the twenty seconds has less to wait for. */
@@ -293,25 +321,15 @@ static void
 run_compiles(Bench *bench, gconstpointer argument)
 {
     Victim reader = { .bench = bench, .call = look_up, .pause_usec = PAUSE_USEC };
-    g_autoptr(QueryConnection) connection = NULL;
-    GPtrArray *processes;
-    AnonSampler *sampler;
-    GPid daemon;
+    Siege siege;
 
     if (bench_is_warm_up(bench))
         return;
-    g_atomic_int_set(&stop, FALSE);
-    daemon = restart_daemon_anew();
-    connection = open_connection();
-    fill_store(connection);
-    sampler = anon_sampler_start(daemon);
-    processes = start_hostile(bench, "compiles");
+    siege_begin(&siege, bench, "compiles");
     victim_start(&reader);
-    g_usleep(bench_is_smoke(bench) ? USEC_SMOKE : USEC);
-    g_atomic_int_set(&stop, TRUE);
+    siege_wait(&siege);
     victim_record(&reader, "look-up");
-    bench_record(bench, "memory", "MiB", (double) anon_sampler_stop(sampler) / 1024);
-    end_hostile(processes);
+    siege_end(&siege);
 }
 
 static const BenchCase cases[] = {

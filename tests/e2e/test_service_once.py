@@ -78,6 +78,18 @@ def start(make_bus):
     counted.finish()
 
 
+FAILING = ["SELECT * { FAR { ?s :age ?a } }", "ASK { FAR { ?s :age ?a } }", "SELECT (COUNT(*) AS ?n) { FAR { ?s :age ?a } }"]
+
+
+@pytest.mark.parametrize("text", FAILING)
+def test_a_failing_endpoint_is_asked_once(counted, text):
+    """The first step of a query that fails may be repeated, but not what was asked outside."""
+    counted.endpoint.answer = lambda client: client.sendall(b"HTTP/1.1 500 x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    with pytest.raises(harness.BusError):
+        counted.rows(text, f"SERVICE <{counted.endpoint.url}>")
+    assert len(counted.endpoint.requests) == 1
+
+
 # (text, most requests)
 SHAPES = [
     ("SELECT DISTINCT ?s { ?s :name ?n FAR { ?s :age ?a } }", 1),

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "daemon/functions/regex.h"
+#include "daemon/functions/regex/regex.h"
 #include "daemon/functions/register.h"
 #include "daemon/rdf/term-blob.h"
 #include "daemon/rdf/term-id.h"

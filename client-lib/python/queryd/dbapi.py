@@ -385,7 +385,8 @@ class Cursor:
             text = f"SELECT {int(connection._settings.get(name, SETTINGS[name]))} AS {name}"
         statement = self._start(text, language)
         values = to_terms(parameters) if language == "sparql" else parameters
-        if not statement.writes and connection._transaction is None and connection._settings.keys() & get_settings_read(text):
+        if connection._settings and not statement.writes and connection._transaction is None and \
+                connection._settings.keys() & get_settings_read(text):
             self._ask(statement, values)
         else:
             self._take(statement.prepared.execute(values, connection._transaction))

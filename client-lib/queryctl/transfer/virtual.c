@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "client-lib/queryctl/splitter.h"
+
 /* Of SQLite. Names of shadow tables are that of the table, then one of @shadows. */
 typedef struct Module {
     const char *name;
@@ -30,35 +32,6 @@ struct QctlVirtual {
     char *content;        /* (nullable): empty: the texts are not kept */
     char *language;       /* (nullable) */
 };
-
-static bool
-is_of_word(char c)
-{
-    return g_ascii_isalnum(c) || c == '_' || c == '$' || (guchar) c >= 0x80;
-}
-
-/* Where the string, the name or the comment that @text begins with ends, or its first character. */
-static const char *
-skip_token(const char *text)
-{
-    char end = text[0] == '[' ? ']' : text[0];
-    const char *found = NULL;
-
-    if (g_str_has_prefix(text, "--"))
-        found = strchr(text, '\n');
-    else if (g_str_has_prefix(text, "/*"))
-        found = strstr(text + 2, "*/");
-    else if (strchr("'\"`[", text[0]) != NULL)
-        found = strchr(text + 1, end); /* a doubled quote: the next token begins with it */
-    else if (!is_of_word(text[0]))
-        return text + 1;
-    else
-        for (found = text; is_of_word(found[1]);)
-            found++;
-    if (found == NULL)
-        return text + strlen(text);
-    return found + (text[0] == '/' ? 2 : 1);
-}
 
 /* (transfer full) */
 static char *
@@ -85,7 +58,7 @@ read_argument(QctlVirtual *self, const char *text, gsize n_bytes)
     const char *value = argument;
     gsize n_key = 0;
 
-    while (is_of_word(argument[n_key]))
+    while (qctl_is_of_word(argument[n_key]))
         n_key++;
     for (value += n_key; g_ascii_isspace(*value);)
         value++;
@@ -106,7 +79,7 @@ read_arguments(QctlVirtual *self, const char *text)
     const char *start = text;
     guint depth = 1;
 
-    for (; *text != '\0'; text = skip_token(text)) {
+    for (; *text != '\0'; text = qctl_token_skip(text)) {
         if (*text == '(')
             depth++;
         else if (*text == ')')
@@ -134,8 +107,8 @@ qctl_virtual_new(const char *sql)
         return NULL;
     self = g_new0(QctlVirtual, 1);
     for (const char *text = sql; *text != '\0' && *text != '('; text = end) {
-        end = skip_token(text);
-        if (!is_of_word(*text) && strchr("'\"`[", *text) == NULL)
+        end = qctl_token_skip(text);
+        if (!qctl_is_of_word(*text) && strchr("'\"`[", *text) == NULL)
             continue;
         g_free(name);
         name = unquote(text, (gsize) (end - text));

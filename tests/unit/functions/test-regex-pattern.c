@@ -2,7 +2,7 @@
 /*
  * The translation of patterns: what comes out, and what is refused.
  */
-#include "daemon/functions/regex-pattern.h"
+#include "daemon/functions/regex/regex-pattern.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * Matching: sets of characters by XPath's definitions, windows of start positions, the cache.
  */
-#include "daemon/functions/regex.h"
+#include "daemon/functions/regex/regex.h"
 
 #include <string.h>
 

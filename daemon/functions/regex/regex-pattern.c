@@ -5,7 +5,7 @@
  * A recursive descent over the grammar; each piece is written again, single characters as \x{…} unless they are letters or
  * digits.
  */
-#include "daemon/functions/regex-pattern.h"
+#include "daemon/functions/regex/regex-pattern.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * PCRE2 counts its steps from 0 at each start position, so a long text could take 10^6 steps at each of its bytes. So the
  * positions are tried in windows, with a look at the deadline between them. No JIT: the daemon's sandbox forbids writable code.
  */
-#include "daemon/functions/regex.h"
+#include "daemon/functions/regex/regex.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 
 #include "client-lib/wire/wire-recent.h"
-#include "daemon/functions/regex-pattern.h"
+#include "daemon/functions/regex/regex-pattern.h"
 #include "daemon/rdf/code-point.h"
 
 #define WINDOW_BYTES 256
