@@ -297,8 +297,10 @@ static guint8 *
 disown(QdEvaluation *ev, gconstpointer data)
 {
     for (guint i = ev->blocks->len; i-- > 0;)
-        if (g_ptr_array_index(ev->blocks, i) == data)
+        if (g_ptr_array_index(ev->blocks, i) == data) {
+            ev->fetched_id = 0; /* its text may be there */
             return g_ptr_array_steal_index_fast(ev->blocks, i);
+        }
     return NULL;
 }
 
