@@ -192,12 +192,8 @@ finish_opening(void *data)
     if (opening->database != NULL) {
         take_database(self, opening->database);
         if (!qd_database_is_read_only(self->context.database))
-            qd_maintenance_note_open(self->maintenance, &opening->repair.result,
+            qd_maintenance_note_open(self->maintenance, &opening->repair,
                                      qd_database_get_start_counter(self->context.database) == 1);
-        if (opening->repair.n_kept_payloads > 0)
-            qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
-                   "the database in '%s' is new, and %u payload files of an older one are kept in '%s'", self->context.directory,
-                   opening->repair.n_kept_payloads, opening->repair.kept_folder);
         g_atomic_int_set(&self->state, QD_ENGINE_OPEN);
         qd_workers_request_look(self->context.workers);
     } else {
@@ -208,6 +204,7 @@ finish_opening(void *data)
     }
     qd_recovery_result_clear(&opening->repair.result);
     g_free(opening->repair.kept_folder);
+    g_free(opening->repair.foreign_log);
     g_free(opening);
     start_held(self);
 }

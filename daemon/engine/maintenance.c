@@ -74,23 +74,35 @@ get_now_sec(void)
     return g_get_real_time() / G_USEC_PER_SEC;
 }
 
+static void
+note_salvaged(QdMaintenance *self, const QdRecoveryResult *recovery)
+{
+    qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+           "the database was damaged: %" G_GUINT64_FORMAT " rows are salvaged, %" G_GUINT64_FORMAT
+           " known to be lost, %" G_GUINT64_FORMAT " pages unusable, %u definitions not as they were; report in '%s'",
+           recovery->n_rows, recovery->n_lost_rows, recovery->n_lost_pages, recovery->n_left_out, recovery->report);
+    qd_health_set_text(&self->health.damage, NULL);
+    qd_health_set_text(&self->health.report, recovery->report);
+    self->health.salvaged_sec = self->health.checked_sec = get_now_sec();
+    self->unclean = FALSE;
+}
+
 void
-qd_maintenance_note_open(QdMaintenance *self, const QdRecoveryResult *recovery, gboolean is_new)
+qd_maintenance_note_open(QdMaintenance *self, const QdDatabaseRepair *repair, gboolean is_new)
 {
     self->unclean = self->health.unclean;
     self->health.unclean = TRUE;
     if (is_new)
         self->health.checked_sec = get_now_sec();
-    if (recovery->aside != NULL) {
+    if (repair->result.aside != NULL)
+        note_salvaged(self, &repair->result);
+    if (repair->n_kept_payloads > 0)
         qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
-               "the database was damaged: %" G_GUINT64_FORMAT " rows are salvaged, %" G_GUINT64_FORMAT
-               " known to be lost, %" G_GUINT64_FORMAT " pages unusable, %u definitions not as they were; report in '%s'",
-               recovery->n_rows, recovery->n_lost_rows, recovery->n_lost_pages, recovery->n_left_out, recovery->report);
-        qd_health_set_text(&self->health.damage, NULL);
-        qd_health_set_text(&self->health.report, recovery->report);
-        self->health.salvaged_sec = self->health.checked_sec = get_now_sec();
-        self->unclean = FALSE;
-    }
+               "the database in '%s' is new, and %u payload files of an older one are kept in '%s'",
+               self->engine->context.directory, repair->n_kept_payloads, repair->kept_folder);
+    if (repair->foreign_log != NULL)
+        qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
+               "the log beside the database was of another one, and is kept as '%s'", repair->foreign_log);
     qd_health_save(&self->health);
 }
 

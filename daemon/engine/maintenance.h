@@ -11,7 +11,7 @@
 
 typedef struct QdEngine QdEngine;
 typedef struct QdHealth QdHealth;
-typedef struct QdRecoveryResult QdRecoveryResult;
+typedef struct QdDatabaseRepair QdDatabaseRepair;
 typedef struct QdMaintenance QdMaintenance;
 
 QdMaintenance *qd_maintenance_new(QdEngine *engine);
@@ -22,8 +22,8 @@ QdMaintenance *qd_maintenance_free(QdMaintenance *self);
 
 /* Before the database is opened. Returns: whether it is known to be damaged */
 gboolean qd_maintenance_begin(QdMaintenance *self);
-/* It is open for writing. @recovery: what was salvaged, if anything. @is_new: the store was made just now */
-void qd_maintenance_note_open(QdMaintenance *self, const QdRecoveryResult *recovery, gboolean is_new);
+/* It is open for writing. @repair: the work that it needed. @is_new: the store was made just now */
+void qd_maintenance_note_open(QdMaintenance *self, const QdDatabaseRepair *repair, gboolean is_new);
 /* It is closed in order. */
 void qd_maintenance_note_closed(QdMaintenance *self);
 

@@ -24,6 +24,7 @@
 #include "daemon/sqlite/file-trouble.h"
 #include "daemon/sqlite/file-watch.h"
 #include "daemon/sqlite/schema.h"
+#include "daemon/store/foreign-log.h"
 #include "daemon/store/harm.h"
 #include "daemon/store/lost-content.h"
 #include "daemon/store/read-only.h"
@@ -250,6 +251,8 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (!check_version(self, self->writer, error) || !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) ||
         !migrate(self, limits, error) || !count_start_or_wait(self, error))
         return FALSE;
+    if (self->start_counter == 1)
+        qd_foreign_log_begin(self->writer);
     qd_schema_copy_refresh(self->writer, QD_SCHEMA_COPY_MAX_BYTES);
     return TRUE;
 }
@@ -344,7 +347,8 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
     g_autoptr(GError) second = NULL;
     gboolean has_log = TRUE;
 
-    if (!qd_replace_finish(self->directory, error))
+    if (!qd_replace_finish(self->directory, error) ||
+        !qd_foreign_log_set_aside(self->path, limits, repair != NULL ? &repair->foreign_log : NULL, error))
         return FALSE;
     if (qd_lost_content_check(self->path, &has_log, &first)) {
         if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
@@ -385,6 +389,8 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     if (!qd_read_only_check_log(self->path, self->refusal, self->read_only_hint, &self->reads_log, error))
         return FALSE;
     info = qd_database_get_info(self);
+    if (self->reads_log && !qd_foreign_log_check(&info, limits, error))
+        return FALSE;
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
     return probe != NULL && qd_connection_get_int64(probe, "SELECT count(*) FROM sqlite_schema", &ignored, error);
 }
