@@ -61,15 +61,19 @@ qd_iri_check_base(gsize n_bytes, GError **error)
     return FALSE;
 }
 
-/* What stands before any of @stops, which must not hold NUL. */
+/* What stands before any of @stops. */
 static Piece
 take_until(const char **p, const char *end, const char *stops)
 {
-    Piece piece = { *p, 0 };
+    Piece piece = { *p, (gsize) (end - *p) };
 
-    while (*p < end && (**p == '\0' || strchr(stops, **p) == NULL))
-        (*p)++;
-    piece.n_bytes = (gsize) (*p - piece.text);
+    for (; *stops != '\0'; stops++) {
+        const char *stop = piece.n_bytes > 0 ? memchr(piece.text, *stops, piece.n_bytes) : NULL;
+
+        if (stop != NULL)
+            piece.n_bytes = (gsize) (stop - piece.text);
+    }
+    *p += piece.n_bytes;
     return piece;
 }
 
@@ -109,15 +113,24 @@ append(GString *out, const char *before, Piece piece, const char *after)
     g_string_append(out, after);
 }
 
-/* RFC 3986 §5.2.4, in place on what follows @start. */
+/* Where a path that ends with @to ends without its last segment and the slash before that. */
+static char *
+drop_segment(char *from, char *to)
+{
+    char *slash = to > from ? memrchr(from, '/', (gsize) (to - from)) : NULL;
+
+    return slash != NULL ? slash : from;
+}
+
+/* RFC 3986 §5.2.4, in place on what follows @start: one pass, as what is written never overtakes what is read. */
 static void
 remove_dot_segments(GString *out, gsize start)
 {
-    g_autofree char *input = g_strndup(out->str + start, out->len - start);
-    const char *p = input;
-    const char *end = input + (out->len - start);
+    char *const first = out->str + start;
+    char *const end = out->str + out->len;
+    char *to = first;
+    const char *p = first;
 
-    g_string_truncate(out, start);
     while (p < end) {
         const char *next = memchr(p + 1, '/', (gsize) (end - p - 1));
         gsize n;
@@ -127,23 +140,20 @@ remove_dot_segments(GString *out, gsize start)
         n = (gsize) (next - p);
         if (n == 2 && p[0] == '/' && p[1] == '.') {
             if (next == end)
-                g_string_append_c(out, '/');
+                *to++ = '/';
         } else if (n == 3 && p[0] == '/' && p[1] == '.' && p[2] == '.') {
-            while (out->len > start && out->str[out->len - 1] != '/')
-                g_string_truncate(out, out->len - 1);
-            if (out->len > start)
-                g_string_truncate(out, out->len - 1);
+            to = drop_segment(first, to);
             if (next == end)
-                g_string_append_c(out, '/');
-        } else if (!(p == input && ((n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.')))) {
-            g_string_append_len(out, p, (gssize) n);
+                *to++ = '/';
+        } else if (!(p == first && ((n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.')))) {
+            memmove(to, p, n);
+            to += n;
         } else if (next < end) {
             next++; /* a leading "./" or "../" goes with its slash */
-            p = next;
-            continue;
         }
         p = next;
     }
+    g_string_truncate(out, (gsize) (to - out->str));
 }
 
 static void

@@ -83,6 +83,27 @@ test_odd_bases(void)
     check(cases, G_N_ELEMENTS(cases));
 }
 
+/* Tens of thousands of segments, up and down again. */
+static void
+test_long_paths(void)
+{
+    g_autoptr(GString) base = g_string_new("http://a/");
+    g_autoptr(GString) up = g_string_new(NULL);
+    g_autoptr(GString) out = g_string_new(NULL);
+
+    for (guint i = 0; i < 30000; i++)
+        g_string_append(base, "b/");
+    for (guint i = 0; i < 29999; i++)
+        g_string_append(up, i % 2 == 0 ? "../" : "./../");
+    g_string_append(up, "c");
+    g_assert_true(qd_iri_resolve(base->str, base->len, up->str, up->len, out));
+    g_assert_cmpstr(out->str, ==, "http://a/b/c");
+    g_string_truncate(out, 0);
+    g_assert_true(qd_iri_resolve(base->str, base->len, "c", 1, out));
+    g_assert_cmpuint(out->len, ==, base->len + 1);
+    g_assert_true(g_str_has_prefix(out->str, base->str));
+}
+
 static void
 test_no_base(void)
 {
@@ -113,6 +134,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/rdf/iri/rfc-examples", test_rfc_examples);
     g_test_add_func("/rdf/iri/odd-bases", test_odd_bases);
+    g_test_add_func("/rdf/iri/long-paths", test_long_paths);
     g_test_add_func("/rdf/iri/no-base", test_no_base);
     g_test_add_func("/rdf/iri/characters", test_characters);
     return g_test_run();
