@@ -2,8 +2,12 @@
 /*
  * Compiling, matching, and a small cache of compiled patterns.
  *
- * PCRE2 counts its steps from 0 at each start position, so a long text could take 10^6 steps at each of its bytes. So the
- * positions are tried in windows, with a look at the deadline between them. No JIT: the daemon's sandbox forbids writable code.
+ * PCRE2 looks for the first or the last letter of a match as far as it sees text. It counts its steps from 0 at each start
+ * position. So the positions are tried in windows, and each window sees only some of the text after it. An attempt that comes to
+ * the end of this view is a partial match: it is tried again with a larger view. Thus no result depends on the windows.
+ *
+ * The pattern has another form, with a callout at each item, where the deadline is looked at. It is for attempts of many steps or
+ * with a large view. No JIT: the daemon's sandbox forbids writable code.
  */
 #include "daemon/functions/regex/regex.h"
 
@@ -17,15 +21,37 @@
 #include "daemon/functions/regex/regex-pattern.h"
 #include "daemon/rdf/code-point.h"
 
-#define WINDOW_BYTES 256
+#define WINDOW_BYTES 256         /* start positions */
+#define VIEW_BYTES 256           /* seen after them at first */
+#define VIEW_GROWTH 4            /* after a partial match */
+#define QUICK_VIEW_BYTES 4096    /* without callouts, at most */
+#define QUICK_STEPS 1024         /* without callouts, at each start position */
+#define SHORT_STEPS 8192         /* the same where all of the text is one window */
+#define QUICK_WORK_BYTES 131072  /* without callouts: start positions times view */
+#define CHECK_WORK_BYTES 2097152 /* between two looks at the deadline: callouts times view */
+#define CALLOUTS_PER_CHECK 256   /* at most */
+#define EMPTY_STEPS 1000000
 #define HEAP_KIB 8192
 #define LARGE_BYTES 65536
 #define CACHE_SIZE 16
 
+/* The bits of an index of a pattern's forms. */
+enum {
+    FORM_CAREFUL = 1, /* with callouts */
+    FORM_CUT = 2,     /* for a view that ends before the text: there "^" of flag m is right after a newline, at a text's end not */
+    N_FORMS = 4,
+};
+
 struct QdRegex {
-    pcre2_code *code;
+    pcre2_code *codes[N_FORMS]; /* (nullable): made when needed, except for the first */
+    char *translated;
+    gsize n_translated;
+    guint32 options;
     pcre2_match_data *match; /* (nullable): made when needed */
     pcre2_match_context *context;
+    const QdRegexBounds *bounds; /* (nullable): of the search that runs */
+    guint n_callouts;
+    guint callouts_per_check;
     gboolean literal;
     gboolean has_large; /* @match has much memory */
 };
@@ -52,7 +78,7 @@ make_match(QdRegex *self)
     pcre2_general_context *general = pcre2_general_context_create(take_memory, free_memory, self);
 
     self->has_large = FALSE;
-    self->match = general != NULL ? pcre2_match_data_create_from_pattern(self->code, general) : NULL;
+    self->match = general != NULL ? pcre2_match_data_create_from_pattern(self->codes[0], general) : NULL;
     pcre2_general_context_free(general);
     return self->match != NULL;
 }
@@ -90,6 +116,41 @@ parse_flags(const char *flags, gsize n_flags, guint32 *options, gboolean *ret_li
     return TRUE;
 }
 
+/* (nullable): NULL when PCRE2 does not take the pattern. */
+static pcre2_code *
+get_code(QdRegex *self, guint form)
+{
+    pcre2_compile_context *context;
+    guint32 options = self->options;
+    int error = 0;
+    PCRE2_SIZE offset = 0;
+
+    if ((options & PCRE2_MULTILINE) == 0)
+        form &= ~(guint) FORM_CUT;
+    if (self->codes[form] != NULL)
+        return self->codes[form];
+
+    options |= (form & FORM_CAREFUL) != 0 ? PCRE2_AUTO_CALLOUT : 0;
+    options |= (form & FORM_CUT) != 0 ? PCRE2_ALT_CIRCUMFLEX : 0;
+    context = pcre2_compile_context_create(NULL);
+    (void) pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    self->codes[form] = pcre2_compile((PCRE2_SPTR) self->translated, self->n_translated, options, &error, &offset, context);
+    pcre2_compile_context_free(context);
+    return self->codes[form];
+}
+
+/* At each item of a pattern's careful form; not 0 ends the match. */
+static int
+on_callout(pcre2_callout_block *block, void *data)
+{
+    QdRegex *self = data;
+
+    if (++self->n_callouts < self->callouts_per_check)
+        return 0;
+    self->n_callouts = 0;
+    return self->bounds->interrupt != NULL && self->bounds->interrupt(self->bounds->data) ? PCRE2_ERROR_CALLOUT : 0;
+}
+
 QdRegex *
 qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_flags)
 {
@@ -97,9 +158,6 @@ qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_fl
     g_autoptr(GString) translated = g_string_new(NULL);
     guint32 options = PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_USE_OFFSET_LIMIT;
     gboolean skip_space = FALSE;
-    pcre2_compile_context *compile;
-    int code = 0;
-    PCRE2_SIZE offset = 0;
 
     if (!qd_code_point_check(pattern, n_pattern, NULL) || !parse_flags(flags, n_flags, &options, &self->literal, &skip_space))
         return NULL;
@@ -112,15 +170,15 @@ qd_regex_new(const char *pattern, gsize n_pattern, const char *flags, gsize n_fl
         if (!qd_regex_translate(pattern, n_pattern, skip_space, translated))
             return NULL;
     }
-    compile = pcre2_compile_context_create(NULL);
-    (void) pcre2_set_newline(compile, PCRE2_NEWLINE_LF);
-    self->code = pcre2_compile((PCRE2_SPTR) translated->str, translated->len, options, &code, &offset, compile);
-    pcre2_compile_context_free(compile);
-    if (self->code == NULL)
+    self->options = options;
+    self->n_translated = translated->len;
+    self->translated = g_string_free(g_steal_pointer(&translated), FALSE);
+    if (get_code(self, 0) == NULL)
         return NULL;
 
     self->context = pcre2_match_context_create(NULL);
     (void) pcre2_set_heap_limit(self->context, HEAP_KIB);
+    (void) pcre2_set_callout(self->context, on_callout, self);
     return g_steal_pointer(&self);
 }
 
@@ -132,46 +190,159 @@ qd_regex_free(QdRegex *self)
 
     pcre2_match_data_free(self->match);
     pcre2_match_context_free(self->context);
-    pcre2_code_free(self->code);
+    for (guint i = 0; i < N_FORMS; i++)
+        pcre2_code_free(self->codes[i]);
+    g_free(self->translated);
     g_free(self);
     return NULL;
 }
 
-/* One window of start positions, from @start to @last. */
-static QdRegexResult
-search_window(QdRegex *self, const char *text, gsize n_bytes, gsize start, gsize last, guint32 options)
-{
-    int r;
+typedef enum Level {
+    QUICK,   /* few steps, a small view */
+    CAREFUL, /* all steps, with callouts */
+    WHOLE,   /* the same from all positions, in all of the text: PCRE2 then refuses it for a letter that it does not have */
+} Level;
 
-    if (self->match == NULL && !make_match(self))
-        return QD_REGEX_TOO_COMPLEX;
-    (void) pcre2_set_offset_limit(self->context, last);
-    r = pcre2_match(self->code, (PCRE2_SPTR) text, n_bytes, start, options, self->match, self->context);
-    if (r >= 0)
-        return QD_REGEX_MATCH;
-    return r == PCRE2_ERROR_NOMATCH ? QD_REGEX_NO_MATCH : QD_REGEX_TOO_COMPLEX;
+typedef struct Search {
+    QdRegex *regex;
+    const char *text;
+    gsize n_bytes;
+    gsize start; /* the first position of the window */
+    gsize last;  /* the last position of the window */
+    gsize end;   /* of the view */
+    gsize view;  /* bytes after @last */
+    Level level;
+} Search;
+
+/* The next place at or after @at that is not within a character. */
+static gsize
+find_border(const Search *self, gsize at)
+{
+    while (at < self->n_bytes && ((guchar) self->text[at] & 0xc0) == 0x80)
+        at++;
+    return MIN(at, self->n_bytes);
+}
+
+static gsize
+add_bytes(const Search *self, gsize at, gsize n)
+{
+    return self->n_bytes - at > n ? find_border(self, at + n) : self->n_bytes;
+}
+
+static void
+place_window(Search *self)
+{
+    gsize n = WINDOW_BYTES;
+
+    if (self->level == QUICK && self->view > QUICK_VIEW_BYTES)
+        self->level = CAREFUL;
+    if (self->level == QUICK && self->view > QUICK_WORK_BYTES / WINDOW_BYTES)
+        n = QUICK_WORK_BYTES / self->view;
+    self->last = add_bytes(self, self->start, n);
+    self->end = add_bytes(self, self->last, self->view);
+    if (self->level == CAREFUL && self->end == self->n_bytes)
+        self->level = WHOLE;
+    if (self->level == WHOLE)
+        self->last = self->end = self->n_bytes;
+}
+
+/* A number of PCRE2. */
+static int
+try_window(Search *self)
+{
+    QdRegex *regex = self->regex;
+    gboolean is_cut = self->end < self->n_bytes;
+    const pcre2_code *code = get_code(regex, (is_cut ? FORM_CUT : 0) | (self->level == QUICK ? 0 : FORM_CAREFUL));
+    guint32 max_steps = regex->bounds->max_steps;
+
+    if (code == NULL)
+        return PCRE2_ERROR_NOMEMORY;
+    if (self->level == QUICK)
+        max_steps = MIN(max_steps, QUICK_STEPS);
+    else
+        regex->callouts_per_check = (guint) CLAMP(CHECK_WORK_BYTES / (self->end - self->start + 1), 1, CALLOUTS_PER_CHECK);
+    (void) pcre2_set_match_limit(regex->context, max_steps);
+    (void) pcre2_set_offset_limit(regex->context, self->last);
+    return pcre2_match(code, (PCRE2_SPTR) self->text, self->end, self->start,
+                       PCRE2_NO_UTF_CHECK | (is_cut ? PCRE2_PARTIAL_HARD : 0), regex->match, regex->context);
+}
+
+/* After an attempt that has neither matched nor failed: FALSE when there is no other way to try. */
+static gboolean
+try_harder(Search *self, int r)
+{
+    if (r == PCRE2_ERROR_PARTIAL) {
+        self->start = pcre2_get_ovector_pointer(self->regex->match)[0];
+        self->view = (self->end - self->start) * VIEW_GROWTH;
+        return TRUE;
+    }
+    if (self->level == WHOLE)
+        return FALSE;
+
+    self->level++;
+    return TRUE;
+}
+
+static QdRegexResult
+search(Search *self)
+{
+    const QdRegexBounds *bounds = self->regex->bounds;
+
+    for (;;) {
+        int r;
+
+        place_window(self);
+        r = try_window(self);
+        if (r >= 0)
+            return QD_REGEX_MATCH;
+        if (r == PCRE2_ERROR_NOMATCH) {
+            if (self->last == self->n_bytes)
+                return QD_REGEX_NO_MATCH;
+            self->start = find_border(self, self->last + 1);
+            self->view = VIEW_BYTES;
+            if (self->level == CAREFUL)
+                self->level = QUICK;
+        } else if (r != PCRE2_ERROR_CALLOUT && !try_harder(self, r)) {
+            return QD_REGEX_TOO_COMPLEX;
+        }
+        if (r == PCRE2_ERROR_CALLOUT || (bounds->interrupt != NULL && bounds->interrupt(bounds->data)))
+            return QD_REGEX_INTERRUPTED;
+    }
+}
+
+/* Most texts: one window that sees all of it. A number of PCRE2. */
+static int
+try_short(QdRegex *self, const char *text, gsize n_bytes, gsize start, guint32 max_steps)
+{
+    (void) pcre2_set_match_limit(self->context, MIN(max_steps, SHORT_STEPS));
+    (void) pcre2_set_offset_limit(self->context, n_bytes);
+    return pcre2_match(self->codes[0], (PCRE2_SPTR) text, n_bytes, start, PCRE2_NO_UTF_CHECK, self->match, self->context);
 }
 
 QdRegexResult
 qd_regex_search(QdRegex *self, const char *text, gsize n_bytes, gsize start, const QdRegexBounds *bounds)
 {
-    (void) pcre2_set_match_limit(self->context, bounds->max_steps);
-    while (start <= n_bytes) {
-        gsize last = n_bytes - start > WINDOW_BYTES ? start + WINDOW_BYTES : n_bytes;
-        QdRegexResult result;
+    Search work = { .regex = self, .text = text, .n_bytes = n_bytes, .start = start, .view = VIEW_BYTES, .level = QUICK };
+    QdRegexResult result;
 
-        while (last < n_bytes && ((guchar) text[last] & 0xc0) == 0x80)
-            last++;
-        result = search_window(self, text, n_bytes, start, last, PCRE2_NO_UTF_CHECK);
-        if (result != QD_REGEX_NO_MATCH)
-            return result;
-        if (last == n_bytes)
+    if (start > n_bytes)
+        return QD_REGEX_NO_MATCH;
+    if (self->match == NULL && !make_match(self))
+        return QD_REGEX_TOO_COMPLEX;
+
+    if (n_bytes - start <= WINDOW_BYTES) {
+        int r = try_short(self, text, n_bytes, start, bounds->max_steps);
+
+        if (r >= 0)
+            return QD_REGEX_MATCH;
+        if (r == PCRE2_ERROR_NOMATCH)
             return QD_REGEX_NO_MATCH;
-        if (bounds->interrupt != NULL && bounds->interrupt(bounds->data))
-            return QD_REGEX_INTERRUPTED;
-        start = last;
+        work.level = CAREFUL;
     }
-    return QD_REGEX_NO_MATCH;
+    self->bounds = bounds;
+    result = search(&work);
+    self->bounds = NULL;
+    return result;
 }
 
 gboolean
@@ -196,7 +367,9 @@ qd_regex_get_n_groups(const QdRegex *self)
 gboolean
 qd_regex_matches_empty(QdRegex *self)
 {
-    return search_window(self, "", 0, 0, 0, 0) == QD_REGEX_MATCH;
+    static const QdRegexBounds bounds = { .max_steps = EMPTY_STEPS };
+
+    return qd_regex_search(self, "", 0, 0, &bounds) == QD_REGEX_MATCH;
 }
 
 gboolean

@@ -110,7 +110,7 @@ test_interrupt(void)
 
     for (guint i = 0; i < 100000; i++)
         g_string_append_c(text, 'a');
-    g_string_append(text, "\" \"a*b\")");
+    g_string_append(text, "\" \"a*[bc]\")");
     self->context.interrupted = count_down;
     self->context.data = &left;
     result = expressions_run(self, text->str);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Matching: sets of characters by XPath's definitions, windows of start positions, the cache.
+ * Matching: sets of characters by XPath's definitions, windows of start positions and their views, the cache.
  */
 #include "daemon/functions/regex/regex.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const QdRegexBounds bounds = { .max_steps = 1000000 };
 
@@ -81,6 +83,127 @@ test_windows(void)
     }
 }
 
+/* Attempts that come to the end of a window's view, and those of many steps: the text before and after them changes nothing. */
+static void
+test_borders(void)
+{
+    static const struct {
+        const char *pattern;
+        const char *flags;
+        const char *before; /* repeated */
+        const char *text;   /* what is matched */
+        const char *after;  /* repeated */
+    } cases[] = {
+        { "END", "", "ab", "END", "ab" },
+        { "end", "i", "xy\xc3\xa9", "eNd", "xy" },
+        { "^b", "m", "a\n", "b", "a\n" },
+        { "b$", "m", "ab ", "b", "\nab " },
+        { "c\\n^", "m", "ab", "c\n", "\n" },
+        { "[0-9]+", "", "ab", "12345678901234567890", "ab" },
+        { "<[^>]*>", "", "\xe2\x82\xac", "<\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac>", "a" },
+        { "q.*q", "s", "ab", "qabababababababababababababababababq", "\xc3\xa9" },
+        { "(x[ab]+)\\1", "", "ab ", "xababababxabababab", " ab" },
+        { "([ab]+)+[cd]", "", "ax", "abababababababababababd", "x" }, /* more steps than an attempt without callouts has */
+        { "a.z", "q", "az", "a.z", "az" },
+        { "c$", "", "cb", "c", "" },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(QdRegex) regex = qd_regex_new(cases[i].pattern, strlen(cases[i].pattern), cases[i].flags, strlen(cases[i].flags));
+
+        g_assert_nonnull(regex);
+        for (gsize n = 0; n < 600; n++) {
+            g_autoptr(GString) text = g_string_new(NULL);
+            gsize before;
+            gsize start = 0;
+            gsize end = 0;
+
+            for (gsize k = 0; k < n; k++)
+                g_string_append(text, cases[i].before);
+            before = text->len;
+            g_string_append(text, cases[i].text);
+            for (gsize k = 0; k < 700; k++)
+                g_string_append(text, cases[i].after);
+            g_assert_cmpint(qd_regex_search(regex, text->str, text->len, 0, &bounds), ==, QD_REGEX_MATCH);
+            g_assert_true(qd_regex_get_group(regex, 0, &start, &end));
+            g_assert_cmpuint(start, ==, before);
+            g_assert_cmpuint(end, ==, before + strlen(cases[i].text));
+        }
+    }
+}
+
+/* A match far longer than a view, and none for a pattern that needs all of the text to know. */
+static void
+test_long_matches(void)
+{
+    g_autofree char *text = g_strnfill(1000000, 'a');
+    g_autoptr(QdRegex) run = qd_regex_new("b(a*)c", 6, "", 0);
+    g_autoptr(QdRegex) refused = qd_regex_new("(a+)+b", 6, "", 0);
+    gsize start;
+    gsize end;
+
+    text[1000] = 'b';
+    text[900000] = 'c';
+    g_assert_cmpint(qd_regex_search(run, text, 1000000, 0, &bounds), ==, QD_REGEX_MATCH);
+    g_assert_true(qd_regex_get_group(run, 0, &start, &end));
+    g_assert_cmpuint(start, ==, 1000);
+    g_assert_cmpuint(end, ==, 900001);
+    g_assert_cmpint(qd_regex_search(run, text, 1000000, 1001, &bounds), ==, QD_REGEX_NO_MATCH);
+    g_assert_cmpint(qd_regex_search(refused, text, 1000000, 1001, &bounds), ==, QD_REGEX_NO_MATCH);
+}
+
+static gboolean
+end_work(gpointer data)
+{
+    return --*(gint *) data <= 0;
+}
+
+/*
+ * A search reads no further than it has come: the text's later pages cannot be read. If each window read to the text's end, a
+ * long text would take time by its square.
+ */
+static void
+test_reads_on(void)
+{
+    static const char *const absent[][2] = {
+        { "zzz", "" }, { "ZZZ", "i" }, { "[x-z]+q", "" }, { "^z", "m" }, { "az", "" }, { "a[b-d]z", "i" }, { "z.z", "q" },
+    };
+    const gsize page = (gsize) sysconf(_SC_PAGESIZE);
+    char *text = mmap(NULL, 32 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g_autoptr(QdRegex) present = qd_regex_new("AB", 2, "i", 1);
+
+    g_assert_true(text != MAP_FAILED);
+    for (gsize i = 0; i < 32 * page; i++)
+        text[i] = "ab"[i % 2];
+    g_assert_cmpint(mprotect(text + 4 * page, 28 * page, PROT_NONE), ==, 0);
+    for (gsize i = 0; i < G_N_ELEMENTS(absent); i++) {
+        g_autoptr(QdRegex) regex = qd_regex_new(absent[i][0], strlen(absent[i][0]), absent[i][1], strlen(absent[i][1]));
+        gint left = 10;
+        const QdRegexBounds ending = { 1000000, end_work, &left };
+
+        g_assert_cmpint(qd_regex_search(regex, text, 32 * page, 0, &ending), ==, QD_REGEX_INTERRUPTED);
+    }
+    for (gsize start = 0; start < 3 * page; start += 2)
+        g_assert_cmpint(qd_regex_search(present, text, 32 * page, start, &bounds), ==, QD_REGEX_MATCH);
+    g_assert_cmpint(munmap(text, 32 * page), ==, 0);
+}
+
+/* Also one attempt, at one start position, is interrupted: PCRE2 does not count what a repeated letter takes. */
+static void
+test_interrupted_attempt(void)
+{
+    static const char *const patterns[] = { "^a*a*a*[bc]", "^([ab]*c|a|b)*[de]" };
+    g_autofree char *text = g_strnfill(1000000, 'a');
+
+    for (gsize i = 0; i < G_N_ELEMENTS(patterns); i++) {
+        g_autoptr(QdRegex) regex = qd_regex_new(patterns[i], strlen(patterns[i]), "", 0);
+        gint left = 20;
+        const QdRegexBounds ending = { 1000000, end_work, &left };
+
+        g_assert_cmpint(qd_regex_search(regex, text, 1000000, 0, &ending), ==, QD_REGEX_INTERRUPTED);
+    }
+}
+
 static void
 test_flags(void)
 {
@@ -119,6 +242,10 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/regex/sets", test_sets);
     g_test_add_func("/functions/regex/windows", test_windows);
+    g_test_add_func("/functions/regex/borders", test_borders);
+    g_test_add_func("/functions/regex/long-matches", test_long_matches);
+    g_test_add_func("/functions/regex/reads-on", test_reads_on);
+    g_test_add_func("/functions/regex/interrupted-attempt", test_interrupted_attempt);
     g_test_add_func("/functions/regex/flags", test_flags);
     g_test_add_func("/functions/regex/cache", test_cache);
     return g_test_run();
