@@ -79,8 +79,10 @@ note_salvaged(QdMaintenance *self, const QdRecoveryResult *recovery)
 {
     qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
            "the database was damaged: %" G_GUINT64_FORMAT " rows are salvaged, %" G_GUINT64_FORMAT
-           " known to be lost, %" G_GUINT64_FORMAT " pages unusable, %u definitions not as they were; report in '%s'",
-           recovery->n_rows, recovery->n_lost_rows, recovery->n_lost_pages, recovery->n_left_out, recovery->report);
+           " of them doubtful, %" G_GUINT64_FORMAT " known to be lost, %" G_GUINT64_FORMAT
+           " pages unusable, %u definitions not as they were; report in '%s'",
+           recovery->n_rows, recovery->n_doubtful_rows, recovery->n_lost_rows, recovery->n_lost_pages, recovery->n_left_out,
+           recovery->report);
     qd_health_set_text(&self->health.damage, NULL);
     qd_health_set_text(&self->health.report, recovery->report);
     self->health.salvaged_sec = self->health.checked_sec = get_now_sec();

@@ -16,9 +16,10 @@
 static int
 print_result(const QdRecoveryResult *result)
 {
-    int r = printf("%" PRIu64 " rows are salvaged, %" PRIu64 " rows and %" PRIu64
+    int r = printf("%" PRIu64 " rows are salvaged, %" PRIu64 " of them doubtful, %" PRIu64 " rows and %" PRIu64
                    " pages are lost.\nThe old file: %s\nThe report: %s\n",
-                   result->n_rows, result->n_lost_rows, result->n_lost_pages, result->aside, result->report);
+                   result->n_rows, result->n_doubtful_rows, result->n_lost_rows, result->n_lost_pages, result->aside,
+                   result->report);
 
     return r >= 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -284,6 +284,7 @@ read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
     info->n_free = qd_page_get_u32(header + 36);
     info->auto_vacuum = qd_page_get_u32(header + 52) == 0 ? 0 : (qd_page_get_u32(header + 64) != 0 ? 2 : 1);
     info->schema_cookie = qd_page_header_parse(header, &page_size, &n_pages) ? qd_page_get_u32(header + 40) : 0;
+    info->schema_format = info->schema_cookie > 0 ? qd_page_get_u32(header + 44) : 0;
     info->has_numbers = info->schema_cookie > 0 || has_fractions(header);
     info->user_version = (gint32) qd_page_get_u32(header + 60);
     info->application_id = (gint32) qd_page_get_u32(header + 68);

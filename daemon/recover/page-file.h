@@ -22,6 +22,7 @@ typedef struct QdPageFileInfo {
     guint32 encoding; /* 1 UTF-8, 2 UTF-16LE, 3 UTF-16BE */
     guint32 auto_vacuum;
     guint32 schema_cookie; /* grows with each change of the schema; 0: the header is not one */
+    guint32 schema_format; /* 0: it is not known */
     gboolean has_numbers;  /* the next two are believed: something else of the header is right */
     gint32 user_version;
     gint32 application_id;
@@ -42,6 +43,7 @@ gboolean qd_page_file_read(QdPageFile *self, guint32 number, guint8 *buffer);
 guint qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gone);
 
 #define QD_PAGE_HEADER_BYTES 100
+#define QD_PAGE_FORMAT_DESC 4u /* schemas of older formats say DESC, and keys ascend */
 
 /* What a database begins with (https://www.sqlite.org/fileformat2.html#the_database_header). *@ret_n_pages: as far as it is known,
  * else 0. Returns: FALSE when this is no such header: both are worth nothing */

@@ -120,6 +120,7 @@ qd_recovery_run(const QdRecoveryOptions *options, QdRecoveryResult *ret_result, 
         return FALSE;
     }
     result.n_rows = report->n_rows;
+    result.n_doubtful_rows = report->n_doubtful_rows;
     result.n_lost_rows = report->n_lost_rows;
     result.n_lost_pages = report->n_lost_pages;
     result.n_left_out = report->n_left_out;

@@ -22,6 +22,7 @@ typedef struct QdRecoveryResult {
     char *aside;  /* path of the damaged file */
     char *report; /* path */
     guint64 n_rows;
+    guint64 n_doubtful_rows; /* of them: they may be of another table */
     guint64 n_lost_rows;
     guint64 n_lost_pages;
     guint n_left_out; /* definitions that could not be made as they were */

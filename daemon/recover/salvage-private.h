@@ -79,8 +79,8 @@ guint64 qd_row_writer_get_n_refused(const QdRowWriter *self);
 /* The order of keys in a table WITHOUT ROWID, as its definition in the new file has it. */
 typedef struct QdKeyOrder QdKeyOrder;
 
-/* NULL: it is not known */
-QdKeyOrder *qd_key_order_new(QdSalvage *salvage, const char *table);
+/* NULL: it is not known. @has_desc: FALSE: all keys ascend */
+QdKeyOrder *qd_key_order_new(QdSalvage *salvage, const char *table, gboolean has_desc);
 QdKeyOrder *qd_key_order_free(QdKeyOrder *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdKeyOrder, qd_key_order_free)
 /* A QdTreeCompareFunc; its data is the order. */

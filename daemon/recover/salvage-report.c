@@ -70,11 +70,12 @@ qd_salvage_report_note(QdSalvageReport *self, const char *format, ...)
 void
 qd_salvage_report_add_up(QdSalvageReport *self)
 {
-    self->n_rows = self->n_lost_rows = self->n_lost_pages = 0;
+    self->n_rows = self->n_doubtful_rows = self->n_lost_rows = self->n_lost_pages = 0;
     for (guint i = 0; i < self->tables->len; i++) {
         const QdSalvageTable *table = self->tables->pdata[i];
 
         self->n_rows += table->n_rows;
+        self->n_doubtful_rows += table->n_doubtful_rows;
         self->n_lost_rows += table->n_lost_rows + table->n_refused_rows;
         self->n_lost_pages += table->losses->len;
     }
@@ -86,6 +87,9 @@ put_table(GString *out, const QdSalvageTable *table)
     g_string_append_printf(out, "table '%s': %" G_GUINT64_FORMAT " rows", table->name, table->n_rows);
     if (table->n_found_rows > 0)
         g_string_append_printf(out, ", of them %" G_GUINT64_FORMAT " on pages that nothing referred to", table->n_found_rows);
+    if (table->n_doubtful_rows > 0)
+        g_string_append_printf(out, "; %" G_GUINT64_FORMAT " rows doubtful: their pages are there twice, or not in order",
+                               table->n_doubtful_rows);
     if (table->n_lost_rows > 0)
         g_string_append_printf(out, "; %" G_GUINT64_FORMAT " rows lost on pages that could be read in part", table->n_lost_rows);
     if (table->n_refused_rows > 0)
@@ -118,6 +122,9 @@ qd_salvage_report_format(const QdSalvageReport *self, const char *source)
                            "%" G_GUINT64_FORMAT " rows saved, %" G_GUINT64_FORMAT " known to be lost, %" G_GUINT64_FORMAT
                            " pages unusable (what was on them is not counted)\n",
                            self->n_rows, self->n_lost_rows, self->n_lost_pages);
+    if (self->n_doubtful_rows > 0)
+        g_string_append_printf(out, "%" G_GUINT64_FORMAT " of the rows saved are doubtful: they may be of another table or index\n",
+                               self->n_doubtful_rows);
     if (self->n_left_out > 0)
         g_string_append_printf(out, "%u definitions could not be made as they were; they are named below\n", self->n_left_out);
     g_string_append_c(out, '\n');

@@ -13,17 +13,19 @@
 typedef struct QdSalvageTable {
     char *name; /* (owned) */
     guint64 n_rows;
-    guint64 n_lost_rows;    /* on pages that could be read otherwise */
-    guint64 n_refused_rows; /* contradicted a constraint, or another copy of the same data */
-    guint64 n_found_rows;   /* of n_rows: on pages that nothing referred to */
-    GArray *losses;         /* of QdTreeLoss */
+    guint64 n_doubtful_rows; /* of n_rows: their page may be of another table */
+    guint64 n_lost_rows;     /* on pages that could be read otherwise */
+    guint64 n_refused_rows;  /* contradicted a constraint, or another copy of the same data */
+    guint64 n_found_rows;    /* of n_rows: on pages that nothing referred to */
+    GArray *losses;          /* of QdTreeLoss */
 } QdSalvageTable;
 
 typedef struct QdSalvageReport {
     GPtrArray *tables; /* of QdSalvageTable */
     GPtrArray *notes;  /* of char*: everything else, in order */
     guint n_left_out;  /* definitions that could not be made, or not as they were; each has a note */
-    guint64 n_rows;    /* the three: by qd_salvage_report_add_up() */
+    guint64 n_rows;    /* the four: by qd_salvage_report_add_up() */
+    guint64 n_doubtful_rows;
     guint64 n_lost_rows;
     guint64 n_lost_pages;
 } QdSalvageReport;

@@ -200,9 +200,61 @@ static void
 add_result(QdSalvageTable *table, const QdTreeResult *result, guint64 n_refused)
 {
     table->n_rows += result->n_rows;
+    table->n_doubtful_rows += result->n_doubtful_rows;
     table->n_lost_rows += result->n_lost_rows - MIN(n_refused, result->n_lost_rows);
     table->n_refused_rows += n_refused;
     g_array_append_vals(table->losses, result->losses->data, result->losses->len);
+}
+
+/* (transfer full) (nullable): of the keys, as the definition has it, or as the file has it in an old format: without DESC */
+static QdKeyOrder *
+find_order(QdSalvage *self, const QdSalvageEntry *entry)
+{
+    const guint32 format = qd_page_file_get_info(self->file)->schema_format;
+    g_autoptr(QdKeyOrder) order = qd_key_order_new(self, entry->name, TRUE);
+    g_autoptr(QdKeyOrder) old = format < QD_PAGE_FORMAT_DESC ? qd_key_order_new(self, entry->name, FALSE) : NULL;
+
+    if (order == NULL || old == NULL)
+        return g_steal_pointer(&order);
+    qd_tree_scan_compare_by(self->scan, qd_key_order_compare, order);
+    if (qd_tree_scan_is_in_order(self->scan, entry->root))
+        return g_steal_pointer(&order);
+    qd_tree_scan_compare_by(self->scan, qd_key_order_compare, old);
+    return qd_tree_scan_is_in_order(self->scan, entry->root) ? g_steal_pointer(&old) : g_steal_pointer(&order);
+}
+
+/* FALSE, too, of an index. */
+static gboolean
+is_of_rowids(QdSalvage *self, const QdSalvageEntry *entry)
+{
+    sqlite3_stmt *stmt = NULL;
+    gboolean is_so;
+
+    (void) sqlite3_prepare_v2(qd_connection_get_db(self->connection),
+                              "SELECT 1 FROM temp.pragma_table_list(?) WHERE schema='main' AND NOT wr", -1, &stmt, NULL);
+    (void) sqlite3_bind_text(stmt, 1, entry->name, -1, SQLITE_STATIC);
+    is_so = sqlite3_step(stmt) == SQLITE_ROW;
+    (void) sqlite3_finalize(stmt);
+    return is_so;
+}
+
+/* Before the first tree is scanned: a page of one in the place of another costs the first one nothing. */
+static void
+settle_claims(QdSalvage *self)
+{
+    for (guint i = 0; i < self->entries->len && qd_tree_scan_is_disputed(self->scan); i++) {
+        const QdSalvageEntry *entry = self->entries->pdata[i];
+        gboolean is_table = g_str_equal(entry->type, "table");
+        gboolean has_rowids = is_table && is_of_rowids(self, entry);
+        g_autoptr(QdKeyOrder) order = NULL;
+
+        if (entry->root <= 1 || (is_table && !entry->made))
+            continue;
+        if (is_table && !has_rowids && !entry->is_plain)
+            order = find_order(self, entry);
+        qd_tree_scan_compare_by(self->scan, order != NULL ? qd_key_order_compare : NULL, order);
+        qd_tree_scan_settle(self->scan, entry->root, has_rowids);
+    }
 }
 
 /* Scans a tree into @writer; the outcome goes to the report's table. */
@@ -215,7 +267,7 @@ scan_tree(QdSalvage *self, const QdSalvageEntry *entry, QdRowWriter *writer, QdS
 
     /* of a plain table another collation may have put the old keys in order */
     if (!qd_row_writer_is_of_rowids(writer) && !entry->is_plain)
-        order = qd_key_order_new(self, entry->name);
+        order = find_order(self, entry);
     if (order != NULL)
         qd_tree_scan_compare_by(self->scan, qd_key_order_compare, order);
     qd_tree_result_init(&result);
@@ -330,6 +382,7 @@ fill_tables_of(QdSalvage *self, gboolean ours, GError **error)
 static gboolean
 fill_tables(QdSalvage *self, GError **error)
 {
+    settle_claims(self);
     return fill_tables_of(self, TRUE, error) && fill_tables_of(self, FALSE, error) && qd_salvage_vote_quads(self, error) &&
            fill_sequences(self, error);
 }
@@ -378,8 +431,9 @@ find_owner(const QdSalvage *self, const QdOrphan *orphan)
 static gboolean
 adopt_orphans(QdSalvage *self, GError **error)
 {
-    g_autoptr(GArray) orphans = qd_tree_scan_find_orphans(self->scan);
+    guint n_keyed = 0;
     guint n_left = 0;
+    g_autoptr(GArray) orphans = qd_tree_scan_find_orphans(self->scan, &n_keyed);
 
     if (self->schema_damaged) /* they may be of tables that are not known */
         return TRUE;
@@ -406,6 +460,9 @@ adopt_orphans(QdSalvage *self, GError **error)
         if (!ok)
             return FALSE;
     }
+    if (n_keyed > 0)
+        qd_salvage_report_note(self->report, "%u pages of indexes or tables WITHOUT ROWID are in none: a page above them is lost",
+                               n_keyed);
     if (n_left > 0)
         qd_salvage_report_note(self->report, "%u pages of rows belong to no table that can be identified", n_left);
     return TRUE;

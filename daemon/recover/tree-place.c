@@ -29,24 +29,34 @@ is_wrong_order(const QdTreePlace *self, const QdPageCell *a, const QdPageCell *b
     return self->compare(a, b, &order, self->data) && order >= 0;
 }
 
-static guint
-count_wrong_pairs(const QdTreePlace *self, const QdPageCells *cells)
+guint
+qd_tree_place_count_wrong_pairs(const QdTreePlace *self, const QdPageCells *cells, guint *ret_n_pairs)
 {
-    QdPageCell before;
-    QdPageCell cell;
     guint n_wrong = 0;
 
-    for (guint32 i = 1; i < cells->n_cells; i++)
-        n_wrong += qd_page_cells_get(cells, i - 1, &before) && qd_page_cells_get(cells, i, &cell) &&
-                   is_wrong_order(self, &before, &cell);
+    *ret_n_pairs = 0;
+    for (guint32 i = 1; i < cells->n_cells; i++) {
+        QdPageCell before;
+        QdPageCell cell;
+        int order = 0;
+
+        if (!qd_page_cells_get(cells, i - 1, &before) || !qd_page_cells_get(cells, i, &cell) ||
+            !self->compare(&before, &cell, &order, self->data))
+            continue;
+        *ret_n_pairs += 1;
+        n_wrong += order >= 0;
+    }
     return n_wrong;
 }
 
 void
 qd_tree_place_enter(QdTreePlace *self, guint depth, const QdPageCells *cells)
 {
+    guint n_pairs;
+
     self->frames[depth] = (QdTreeFrame){ .cells = cells };
-    self->frames[depth].is_ordered = self->compare != NULL && qd_page_cells_are_whole(cells) && count_wrong_pairs(self, cells) == 0;
+    self->frames[depth].is_ordered = self->compare != NULL && qd_page_cells_are_whole(cells) &&
+                                     qd_tree_place_count_wrong_pairs(self, cells, &n_pairs) == 0;
 }
 
 void
@@ -145,16 +155,22 @@ are_ends_inside(const QdTreePlace *self, const QdPageCells *cells, const Keys *k
            !(keys->has[AFTER] && is_wrong_order(self, &last, &keys->cells[AFTER]));
 }
 
-/* What is damaged itself is no foreign page: its good rows stay. A page in disorder says that the order is not the expected one: a
- * file of an old format knows no DESC. A page of one cell cannot say so, and is believed. */
+/* What is damaged itself is no foreign page: its good rows stay. A page in disorder is believed where the order is not known to be
+ * the expected one. So is a page of one cell, which cannot say so. One wrong key is in one pair, or in two. */
 gboolean
-qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cells)
+qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cells, gboolean *ret_is_disordered)
 {
+    guint n_pairs = 0;
+    guint n_wrong = self->compare != NULL ? qd_tree_place_count_wrong_pairs(self, cells, &n_pairs) : 0;
+    gboolean is_disordered = n_wrong > 0 && 2 * n_wrong >= n_pairs;
     Keys keys;
 
-    if (self->compare == NULL || cells->n_cells < 2)
+    *ret_is_disordered = is_disordered;
+    if (self->compare == NULL || cells->n_cells < 2 || !qd_page_cells_are_whole(cells))
         return FALSE;
+    if (self->is_known_order && 2 * n_wrong > MAX(n_pairs, 2))
+        return TRUE;
     get_bounds(self, depth, &keys);
-    return !are_ends_inside(self, cells, &keys) && qd_page_cells_are_whole(cells) && are_most_outside(self, cells, &keys) &&
-           2 * count_wrong_pairs(self, cells) < cells->n_cells && !qd_tree_place_is_among_others(self, depth, cells);
+    return !are_ends_inside(self, cells, &keys) && are_most_outside(self, cells, &keys) &&
+           (self->is_known_order || !is_disordered) && !qd_tree_place_is_among_others(self, depth, cells);
 }

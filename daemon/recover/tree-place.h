@@ -31,6 +31,7 @@ typedef struct QdTreePlace {
     QdTreeFrame frames[QD_TREE_MAX_DEPTH + 1];
     QdTreeCompareFunc compare; /* (nullable): then no page is foreign */
     gpointer data;
+    gboolean is_known_order; /* the tree has its keys in it: a page in another order is foreign */
 } QdTreePlace;
 
 void qd_tree_place_clear(QdTreePlace *self);
@@ -41,7 +42,10 @@ void qd_tree_place_go(QdTreePlace *self, guint depth, guint32 index);
 /* Its keys are not of this place: they bound nothing. */
 void qd_tree_place_distrust(QdTreePlace *self, guint depth);
 
-/* Whether most of the keys are neither within the bounds that the pages above name nor between the pages on both sides. */
-gboolean qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cells);
-/* The second half of it, when the first is known. */
+/* Of keys beside each other, those that are not in their order. *@ret_n_pairs: that can be compared. It needs a function. */
+guint qd_tree_place_count_wrong_pairs(const QdTreePlace *self, const QdPageCells *cells, guint *ret_n_pairs);
+/* Whether most of the keys are in another order, or have another place. That is neither within the bounds that the pages above
+ * name nor between the pages on both sides. *@ret_is_disordered: half of the keys or more are in another order. */
+gboolean qd_tree_place_is_foreign(QdTreePlace *self, guint depth, const QdPageCells *cells, gboolean *ret_is_disordered);
+/* The second half of it, of a page that is not within its bounds. */
 gboolean qd_tree_place_is_among_others(QdTreePlace *self, guint depth, const QdPageCells *cells);

@@ -8,25 +8,28 @@
  */
 #include "daemon/recover/tree-scan.h"
 
+#include "daemon/recover/tree-claims.h"
+#include "daemon/recover/tree-survey.h"
 #include "daemon/sqlite/page-cells.h"
 
 #define MAX_DEPTH QD_TREE_MAX_DEPTH
 
 #define PAGE_USED 0x80u /* given out, part of a payload, or free */
-#define PAGE_REFERENCES 0x7fu
 
 struct QdTreeScan {
     QdPageFile *file;
     const QdPageFileInfo *info;
     guint64 max_row_bytes;
-    guint8 *pages; /* for each: PAGE_USED, and how many refer to it */
-    GArray *used;  /* (nullable) of guint32: what qd_tree_scan_forget() will forget */
+    QdTreeClaims claims; /* and which pages are given out */
+    GArray *used;        /* (nullable) of guint32: what qd_tree_scan_forget() will forget */
     guint8 *buffers[MAX_DEPTH + 1];
     GByteArray *payload;
     guint8 *overflow; /* a page */
 
     /* of the tree that is being scanned */
     gboolean is_table;
+    gint height;          /* -1: it is not known */
+    gboolean is_doubtful; /* the page whose rows are given */
     QdTreePlace place;
     QdTreeResult *result;
     QdTreeRowFunc func;
@@ -63,7 +66,7 @@ qd_tree_scan_new(QdPageFile *file, guint64 max_row_bytes)
     self->place.file = file;
     self->info = qd_page_file_get_info(file);
     self->max_row_bytes = max_row_bytes;
-    self->pages = g_malloc0((gsize) self->info->n_pages + 1);
+    qd_tree_claims_init(&self->claims, file);
     self->payload = g_byte_array_new();
     self->overflow = g_malloc(self->info->page_size);
     return self;
@@ -79,9 +82,9 @@ qd_tree_scan_free(QdTreeScan *self)
         g_free(self->buffers[i]);
     g_clear_pointer(&self->used, g_array_unref);
     qd_tree_place_clear(&self->place);
+    qd_tree_claims_clear(&self->claims);
     g_byte_array_unref(self->payload);
     g_free(self->overflow);
-    g_free(self->pages);
     g_free(self);
     return NULL;
 }
@@ -89,18 +92,15 @@ qd_tree_scan_free(QdTreeScan *self)
 static gboolean
 load_page(QdTreeScan *self, guint32 page, guint depth, QdPageCells *ret_cells)
 {
-    if (page == 0 || page > self->info->n_pages)
-        return FALSE;
     if (self->buffers[depth] == NULL)
         self->buffers[depth] = g_malloc(self->info->page_size);
-    return qd_page_file_read(self->file, page, self->buffers[depth]) &&
-           qd_page_cells_init(ret_cells, self->buffers[depth], page, self->info->usable_size);
+    return qd_tree_claims_load(&self->claims, page, self->buffers[depth], ret_cells);
 }
 
 static void
 use_page(QdTreeScan *self, guint32 page)
 {
-    self->pages[page] |= PAGE_USED;
+    self->claims.pages[page] |= PAGE_USED;
     if (self->used != NULL)
         g_array_append_val(self->used, page);
 }
@@ -111,52 +111,31 @@ qd_tree_scan_forget(QdTreeScan *self)
     if (self->used == NULL) {
         self->used = g_array_new(FALSE, FALSE, sizeof(guint32));
         for (guint32 page = 1; page <= self->info->n_pages; page++)
-            self->pages[page] &= PAGE_REFERENCES;
+            self->claims.pages[page] &= QD_TREE_REFERENCES;
     }
     for (guint i = 0; i < self->used->len; i++)
-        self->pages[g_array_index(self->used, guint32, i)] &= PAGE_REFERENCES;
+        self->claims.pages[g_array_index(self->used, guint32, i)] &= QD_TREE_REFERENCES;
     g_array_set_size(self->used, 0);
 }
 
 /* References ----------------------------------------------------------------------------------------------------------- */
 
-static void
-count_references(QdTreeScan *self, guint32 page, guint depth)
-{
-    QdPageCells cells;
-
-    if (page == 0 || page > self->info->n_pages)
-        return;
-    if ((self->pages[page] & PAGE_REFERENCES) < PAGE_REFERENCES)
-        self->pages[page]++;
-    if ((self->pages[page] & PAGE_REFERENCES) > 1 || depth >= MAX_DEPTH || !load_page(self, page, depth, &cells) ||
-        !qd_page_cells_is_interior(&cells))
-        return;
-    for (guint32 i = 0; i <= cells.n_cells; i++)
-        count_references(self, qd_page_cells_get_child(&cells, i), depth + 1);
-}
-
 void
 qd_tree_scan_count(QdTreeScan *self, guint32 root)
 {
-    count_references(self, root, 0);
-}
-
-static gboolean
-is_disputed(const QdTreeScan *self, guint32 page)
-{
-    return (self->pages[page] & PAGE_REFERENCES) > 1;
+    qd_tree_claims_count(&self->claims, root);
 }
 
 /* Rows ------------------------------------------------------------------------------------------------------------------ */
 
-/* Takes a page for a payload or a list: false when it has another owner. */
+/* Takes a page for a payload or a list: false when it has another owner. A doubtful row leaves it to another. */
 static gboolean
 take_page(QdTreeScan *self, guint32 page, guint8 *buffer)
 {
-    if (page == 0 || page > self->info->n_pages || self->pages[page] != 0)
+    if (page == 0 || page > self->info->n_pages || self->claims.pages[page] != 0)
         return FALSE;
-    use_page(self, page);
+    if (!self->is_doubtful)
+        use_page(self, page);
     return qd_page_file_read(self->file, page, buffer);
 }
 
@@ -190,10 +169,12 @@ give_row(QdTreeScan *self, const QdPageCell *cell, GError **error)
         if (!self->func(&row, &good, self->data, error))
             return FALSE;
     }
-    if (good)
+    if (good) {
         self->result->n_rows++;
-    else
+        self->result->n_doubtful_rows += self->is_doubtful;
+    } else {
         self->result->n_lost_rows++;
+    }
     return TRUE;
 }
 
@@ -291,7 +272,7 @@ scan_leaf(QdTreeScan *self, guint32 page, const QdPageCells *cells, guint depth,
         return give_all_rows(self, cells, error);
     n_outside = cells->n_cells - count_within(cells, bounds);
     is_foreign = 2 * n_outside > cells->n_cells;
-    if (!is_disputed(self, page) && (is_foreign || n_outside > 1) && qd_page_cells_are_whole(cells)) {
+    if (!qd_tree_claims_is_disputed(&self->claims, page) && (is_foreign || n_outside > 1) && qd_page_cells_are_whole(cells)) {
         if (qd_tree_place_is_among_others(&self->place, depth, cells))
             return give_ordered_rows(self, cells, *outer, error);
         if (is_foreign) {
@@ -304,10 +285,18 @@ scan_leaf(QdTreeScan *self, guint32 page, const QdPageCells *cells, guint depth,
 
 static gboolean scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, const Bounds *outer, GError **error);
 
+/* What a foreign page refers to: its own claims were taken back. */
+static gboolean
+is_of_others(const QdTreeScan *self, guint32 page)
+{
+    return page <= self->info->n_pages && (self->claims.pages[page] & QD_TREE_REFERENCES) > 0;
+}
+
 /* Its cells are rows in an index, only keys in a table. */
 static gboolean
 scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bounds *bounds, gboolean is_foreign, GError **error)
 {
+    const gboolean is_doubtful = self->is_doubtful;
     Bounds below = *bounds;
 
     qd_tree_place_enter(&self->place, depth, cells);
@@ -321,10 +310,13 @@ scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bou
             note_loss(self, 0, &below);
             continue;
         }
+        if (is_foreign && is_of_others(self, cell.child))
+            continue;
         qd_tree_place_go(&self->place, depth, i);
         below.high = self->is_table && is_within(cell.rowid, &below) ? cell.rowid : bounds->high;
         if (!scan_page(self, cell.child, depth + 1, &below, bounds, error))
             return FALSE;
+        self->is_doubtful = is_doubtful;
         if (is_cell && !self->is_table && !is_foreign && !give_row(self, &cell, error))
             return FALSE;
         if (below.high < bounds->high)
@@ -333,22 +325,40 @@ scan_interior(QdTreeScan *self, const QdPageCells *cells, guint depth, const Bou
     return TRUE;
 }
 
+/* Nothing says that the page is of another tree, but its place does not fit, or it is there twice. */
+static gboolean
+is_doubtful(QdTreeScan *self, const QdPageCells *cells, gboolean is_disordered)
+{
+    return is_disordered || qd_tree_claims_has_twin(&self->claims, cells);
+}
+
+/* A leaf above the other leaves, or a page with children beside them. */
+static gboolean
+is_at_wrong_depth(const QdTreeScan *self, guint depth, const QdPageCells *cells)
+{
+    return self->height >= 0 && qd_page_cells_is_interior(cells) != (depth < (guint) self->height);
+}
+
 static gboolean
 scan_page(QdTreeScan *self, guint32 page, guint depth, const Bounds *bounds, const Bounds *outer, GError **error)
 {
+    gboolean is_disordered = FALSE;
     gboolean is_foreign;
     QdPageCells cells;
 
     if (depth > MAX_DEPTH || !load_page(self, page, depth, &cells) || qd_page_cells_is_of_table(&cells) != self->is_table ||
-        (self->pages[page] & PAGE_USED) != 0 || (!self->is_table && is_disputed(self, page))) {
+        is_at_wrong_depth(self, depth, &cells) || (self->claims.pages[page] & PAGE_USED) != 0 ||
+        (!self->is_table && qd_tree_claims_is_disputed(&self->claims, page))) {
         note_loss(self, page, bounds);
         return TRUE;
     }
-    if (!qd_page_cells_is_interior(&cells) && is_disputed(self, page) && most_are_outside(&cells, bounds)) {
+    if (!qd_page_cells_is_interior(&cells) && qd_tree_claims_is_disputed(&self->claims, page) && most_are_outside(&cells, bounds)) {
         note_loss(self, page, bounds); /* of the other one that claims it */
         return TRUE;
     }
-    is_foreign = (!self->is_table || qd_page_cells_is_interior(&cells)) && qd_tree_place_is_foreign(&self->place, depth, &cells);
+    is_foreign = (!self->is_table || qd_page_cells_is_interior(&cells)) &&
+                 qd_tree_place_is_foreign(&self->place, depth, &cells, &is_disordered);
+    self->is_doubtful = !self->is_table && is_doubtful(self, &cells, is_disordered);
     if (is_foreign)
         note_loss(self, page, bounds);
     if (is_foreign && !qd_page_cells_is_interior(&cells))
@@ -372,18 +382,73 @@ qd_tree_scan_compare_by(QdTreeScan *self, QdTreeCompareFunc func, gpointer data)
     self->place.data = data;
 }
 
+/* What it says of the tree that follows. */
+static void
+survey_tree(QdTreeScan *self, guint32 root, gboolean is_table)
+{
+    QdTreeSurvey survey;
+
+    self->is_table = is_table;
+    if (is_table)
+        qd_tree_scan_compare_by(self, compare_rowids, NULL);
+    qd_tree_survey_run(&survey, &self->place, &self->claims, root, is_table);
+    self->height = survey.height;
+    self->place.is_known_order = qd_tree_survey_is_ordered(&survey);
+}
+
+static void
+settle_page(QdTreeScan *self, guint32 page, guint depth)
+{
+    gboolean is_disordered;
+    QdPageCells cells;
+
+    if (depth > MAX_DEPTH || !load_page(self, page, depth, &cells) || !qd_page_cells_is_interior(&cells))
+        return;
+    if (qd_page_cells_is_of_table(&cells) != self->is_table || is_at_wrong_depth(self, depth, &cells) ||
+        qd_tree_place_is_foreign(&self->place, depth, &cells, &is_disordered)) {
+        qd_tree_claims_take_back(&self->claims, &cells);
+        return;
+    }
+    qd_tree_place_enter(&self->place, depth, &cells);
+    for (guint32 i = 0; i <= cells.n_cells; i++) {
+        qd_tree_place_go(&self->place, depth, i);
+        settle_page(self, qd_page_cells_get_child(&cells, i), depth + 1);
+    }
+}
+
+gboolean
+qd_tree_scan_is_disputed(const QdTreeScan *self)
+{
+    return self->claims.are_disputed;
+}
+
+void
+qd_tree_scan_settle(QdTreeScan *self, guint32 root, gboolean is_table)
+{
+    survey_tree(self, root, is_table);
+    settle_page(self, root, 0);
+    qd_tree_scan_compare_by(self, NULL, NULL);
+}
+
+gboolean
+qd_tree_scan_is_in_order(QdTreeScan *self, guint32 root)
+{
+    QdTreeSurvey survey;
+
+    qd_tree_survey_run(&survey, &self->place, &self->claims, root, FALSE);
+    return qd_tree_survey_is_ordered(&survey);
+}
+
 gboolean
 qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
                  GError **error)
 {
     gboolean ok;
 
-    self->is_table = is_table;
     self->result = result;
     self->func = func;
     self->data = data;
-    if (is_table)
-        qd_tree_scan_compare_by(self, compare_rowids, NULL);
+    survey_tree(self, root, is_table);
     ok = scan_page(self, root, 0, &unbounded, &unbounded, error);
     qd_tree_scan_compare_by(self, NULL, NULL);
     return ok;
@@ -410,7 +475,7 @@ take_free_pages(QdTreeScan *self)
         for (guint32 i = 0; i < n_leaves; i++) {
             guint32 leaf = qd_page_get_u32(trunk + 8 + 4 * i);
 
-            if (leaf == 0 || leaf > self->info->n_pages || self->pages[leaf] != 0)
+            if (leaf == 0 || leaf > self->info->n_pages || self->claims.pages[leaf] != 0)
                 return FALSE;
             use_page(self, leaf);
         }
@@ -423,8 +488,8 @@ take_free_pages(QdTreeScan *self)
 static gboolean
 load_leaf(QdTreeScan *self, guint32 page, QdPageCells *ret_cells)
 {
-    return (self->pages[page] & PAGE_USED) == 0 && load_page(self, page, 0, ret_cells) && ret_cells->kind == QD_PAGE_TABLE_LEAF &&
-           ret_cells->n_cells > 0 && qd_page_cells_are_whole(ret_cells);
+    return (self->claims.pages[page] & PAGE_USED) == 0 && load_page(self, page, 0, ret_cells) &&
+           ret_cells->kind == QD_PAGE_TABLE_LEAF && ret_cells->n_cells > 0 && qd_page_cells_are_whole(ret_cells);
 }
 
 gboolean
@@ -452,20 +517,36 @@ describe_orphan(guint32 page, const QdPageCells *cells)
     return orphan;
 }
 
+/* A page of an index, or of a table WITHOUT ROWID. */
+static gboolean
+is_of_keys(QdTreeScan *self, guint32 page)
+{
+    QdPageCells cells;
+
+    return load_page(self, page, 0, &cells) && cells.kind == QD_PAGE_INDEX_LEAF && cells.n_cells > 0 &&
+           qd_page_cells_are_whole(&cells);
+}
+
 GArray *
-qd_tree_scan_find_orphans(QdTreeScan *self)
+qd_tree_scan_find_orphans(QdTreeScan *self, guint *ret_n_keyed)
 {
     GArray *orphans = g_array_new(FALSE, FALSE, sizeof(QdOrphan));
     guint32 n_pages = self->info->n_known_pages > 0 ? MIN(self->info->n_known_pages, self->info->n_pages) : self->info->n_pages;
 
+    *ret_n_keyed = 0;
+    self->is_doubtful = FALSE;
     if (self->info->header_damaged || !take_free_pages(self))
         return orphans;
     for (guint32 page = 2; page <= n_pages; page++) {
         QdPageCells cells;
         QdOrphan orphan;
 
-        if (self->pages[page] != 0 || !load_leaf(self, page, &cells))
+        if (self->claims.pages[page] != 0)
             continue;
+        if (!load_leaf(self, page, &cells)) {
+            *ret_n_keyed += is_of_keys(self, page);
+            continue;
+        }
         orphan = describe_orphan(page, &cells);
         g_array_append_val(orphans, orphan);
     }
@@ -479,6 +560,7 @@ qd_tree_scan_run_orphan(QdTreeScan *self, const QdOrphan *orphan, QdTreeResult *
     QdPageCells cells;
 
     self->is_table = TRUE;
+    self->is_doubtful = FALSE;
     self->result = result;
     self->func = func;
     self->data = data;

@@ -31,9 +31,10 @@ typedef struct QdTreeLoss {
 } QdTreeLoss;
 
 typedef struct QdTreeResult {
-    guint64 n_rows;      /* given, and found good */
-    guint64 n_lost_rows; /* cells of readable pages that were no good */
-    GArray *losses;      /* of QdTreeLoss */
+    guint64 n_rows;          /* given, and found good */
+    guint64 n_doubtful_rows; /* of them: nothing decides whether their page is of this tree */
+    guint64 n_lost_rows;     /* cells of readable pages that were no good */
+    GArray *losses;          /* of QdTreeLoss */
 } QdTreeResult;
 
 void qd_tree_result_init(QdTreeResult *self);
@@ -48,6 +49,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdTreeScan, qd_tree_scan_free)
 void qd_tree_scan_count(QdTreeScan *self, guint32 root);
 /* For the next tree that is no table: the order of its keys. Without it no key is looked at. */
 void qd_tree_scan_compare_by(QdTreeScan *self, QdTreeCompareFunc func, gpointer data);
+/* Whether some pages have been counted twice. Then what follows is of use, for each tree, with the order of its keys. */
+gboolean qd_tree_scan_is_disputed(const QdTreeScan *self);
+/* Takes back what pages that are of another tree refer to. */
+void qd_tree_scan_settle(QdTreeScan *self, guint32 root, gboolean is_table);
+/* Whether the tree, which is no table, has its keys in that order. */
+gboolean qd_tree_scan_is_in_order(QdTreeScan *self, guint32 root);
 gboolean qd_tree_scan_run(QdTreeScan *self, guint32 root, gboolean is_table, QdTreeResult *result, QdTreeRowFunc func,
                           gpointer data, GError **error);
 
@@ -66,7 +73,7 @@ typedef struct QdOrphan {
 gboolean qd_tree_scan_is_leaf(QdTreeScan *self, guint32 page);
 
 /* After all trees have been scanned. (transfer full): of QdOrphan, of tables only; empty when the list of free pages is not
- * whole, since old rows stand on free pages. */
-GArray *qd_tree_scan_find_orphans(QdTreeScan *self);
+ * whole, since old rows stand on free pages. *@ret_n_keyed: such pages of indexes and tables WITHOUT ROWID */
+GArray *qd_tree_scan_find_orphans(QdTreeScan *self, guint *ret_n_keyed);
 gboolean qd_tree_scan_run_orphan(QdTreeScan *self, const QdOrphan *orphan, QdTreeResult *result, QdTreeRowFunc func, gpointer data,
                                  GError **error);

@@ -90,6 +90,7 @@ scan_file(QdPageFile *file)
     g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
     g_autoptr(GArray) orphans = NULL;
     Reading reading = { .roots = roots };
+    guint n_keyed = 0;
 
     qd_tree_scan_count(scan, 1);
     scan_tree(scan, 1, TRUE, &reading);
@@ -97,10 +98,11 @@ scan_file(QdPageFile *file)
     for (guint i = 0; i < roots->len; i++)
         qd_tree_scan_count(scan, g_array_index(roots, guint32, i));
     for (guint i = 0; i < roots->len; i++) {
+        qd_tree_scan_settle(scan, g_array_index(roots, guint32, i), i % 2 == 0);
         scan_tree(scan, g_array_index(roots, guint32, i), TRUE, &reading);
         scan_tree(scan, g_array_index(roots, guint32, i), FALSE, &reading);
     }
-    orphans = qd_tree_scan_find_orphans(scan);
+    orphans = qd_tree_scan_find_orphans(scan, &n_keyed);
     for (guint i = 0; i < orphans->len; i++) {
         QdTreeResult result;
 

@@ -139,6 +139,7 @@ scan(Fixture *self, QdTreeRowFunc func)
     g_autoptr(GError) error = NULL;
     g_autoptr(QdPageFile) file = NULL;
     g_autoptr(QdTreeScan) tree = NULL;
+    guint n_keyed = 0;
 
     qd_tree_result_clear(&self->result);
     qd_tree_result_init(&self->result);
@@ -155,7 +156,7 @@ scan(Fixture *self, QdTreeRowFunc func)
     qd_tree_scan_count(tree, self->root);
     g_assert_true(qd_tree_scan_run(tree, self->root, TRUE, &self->result, func, self, &error));
     g_assert_no_error(error);
-    return qd_tree_scan_find_orphans(tree);
+    return qd_tree_scan_find_orphans(tree, &n_keyed);
 }
 
 static void
