@@ -53,7 +53,8 @@ struct QdRegex {
     guint n_callouts;
     guint callouts_per_check;
     gboolean literal;
-    gboolean has_large; /* @match has much memory */
+    gboolean has_large;   /* @match has much memory */
+    gboolean is_too_long; /* for callouts */
 };
 
 /* The stack of a search stays in its match data: as SQLite's memory it counts, up to HEAP_KIB. */
@@ -118,25 +119,44 @@ parse_flags(const char *flags, gsize n_flags, guint32 *options, gboolean *ret_li
 
 /* (nullable): NULL when PCRE2 does not take the pattern. */
 static pcre2_code *
-get_code(QdRegex *self, guint form)
+compile(const QdRegex *self, guint form)
 {
     pcre2_compile_context *context;
     guint32 options = self->options;
     int error = 0;
     PCRE2_SIZE offset = 0;
-
-    if ((options & PCRE2_MULTILINE) == 0)
-        form &= ~(guint) FORM_CUT;
-    if (self->codes[form] != NULL)
-        return self->codes[form];
+    pcre2_code *code;
 
     options |= (form & FORM_CAREFUL) != 0 ? PCRE2_AUTO_CALLOUT : 0;
     options |= (form & FORM_CUT) != 0 ? PCRE2_ALT_CIRCUMFLEX : 0;
     context = pcre2_compile_context_create(NULL);
     (void) pcre2_set_newline(context, PCRE2_NEWLINE_LF);
-    self->codes[form] = pcre2_compile((PCRE2_SPTR) self->translated, self->n_translated, options, &error, &offset, context);
+    code = pcre2_compile((PCRE2_SPTR) self->translated, self->n_translated, options, &error, &offset, context);
     pcre2_compile_context_free(context);
+    return code;
+}
+
+/* (nullable): as above. A program of PCRE2 is limited to 64 KiB, which callouts take up to half of. */
+static pcre2_code *
+get_code(QdRegex *self, guint form)
+{
+    if ((self->options & PCRE2_MULTILINE) == 0)
+        form &= ~(guint) FORM_CUT;
+    if (self->is_too_long)
+        form &= ~(guint) FORM_CAREFUL;
+    if (self->codes[form] == NULL)
+        self->codes[form] = compile(self, form);
+    if (self->codes[form] == NULL && (form & FORM_CAREFUL) != 0) {
+        self->is_too_long = TRUE;
+        return get_code(self, form);
+    }
     return self->codes[form];
+}
+
+static gboolean
+has_callouts(QdRegex *self)
+{
+    return get_code(self, FORM_CAREFUL) != NULL && !self->is_too_long;
 }
 
 /* At each item of a pattern's careful form; not 0 ends the match. */
@@ -200,7 +220,7 @@ qd_regex_free(QdRegex *self)
 typedef enum Level {
     QUICK,   /* few steps, a small view */
     CAREFUL, /* all steps, with callouts */
-    WHOLE,   /* the same from all positions, in all of the text: PCRE2 then refuses it for a letter that it does not have */
+    WHOLE,   /* the same in all of the text, and with callouts from all positions: then PCRE2 refuses it for a missing letter */
 } Level;
 
 typedef struct Search {
@@ -243,7 +263,9 @@ place_window(Search *self)
     if (self->level == CAREFUL && self->end == self->n_bytes)
         self->level = WHOLE;
     if (self->level == WHOLE)
-        self->last = self->end = self->n_bytes;
+        self->end = self->n_bytes;
+    if (self->level == WHOLE && has_callouts(self->regex))
+        self->last = self->n_bytes;
 }
 
 /* A number of PCRE2. */

@@ -204,6 +204,19 @@ test_interrupted_attempt(void)
     }
 }
 
+/* A pattern that PCRE2 takes without callouts only. */
+static void
+test_long_pattern(void)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+
+    for (guint i = 0; i < 1900; i++)
+        g_string_append(text, "abc");
+    g_assert_false(matches("^(abc){0,1900}d", text->str));
+    g_string_append_c(text, 'd');
+    g_assert_true(matches("^(abc){0,1900}d", text->str));
+}
+
 static void
 test_flags(void)
 {
@@ -246,6 +259,7 @@ main(int argc, char **argv)
     g_test_add_func("/functions/regex/long-matches", test_long_matches);
     g_test_add_func("/functions/regex/reads-on", test_reads_on);
     g_test_add_func("/functions/regex/interrupted-attempt", test_interrupted_attempt);
+    g_test_add_func("/functions/regex/long-pattern", test_long_pattern);
     g_test_add_func("/functions/regex/flags", test_flags);
     g_test_add_func("/functions/regex/cache", test_cache);
     return g_test_run();
