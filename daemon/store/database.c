@@ -251,8 +251,6 @@ open_writer(QdDatabase *self, const QdLimits *limits, GError **error)
     if (!check_version(self, self->writer, error) || !qd_connection_execute(self->writer, "PRAGMA journal_mode=WAL", error) ||
         !migrate(self, limits, error) || !count_start_or_wait(self, error))
         return FALSE;
-    if (self->start_counter == 1)
-        qd_foreign_log_begin(self->writer);
     qd_schema_copy_refresh(self->writer, QD_SCHEMA_COPY_MAX_BYTES);
     return TRUE;
 }

@@ -34,7 +34,3 @@ gboolean qd_foreign_log_check(const QdConnectionInfo *info, const QdLimits *limi
  * Returns: FALSE: a foreign log is still there
  */
 gboolean qd_foreign_log_set_aside(const char *path, const QdLimits *limits, char **ret_aside, GError **error);
-
-/* For the first start of a store. If the file had tables before, its log is written into it now. So both have tables in common,
- * even when a client drops the old ones. */
-void qd_foreign_log_begin(QdConnection *writer);

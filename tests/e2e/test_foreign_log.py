@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from harness import BusError
+from test_adopted_files import restore
 from test_lifecycle import in_namespace, main, make_ext4
 
 
@@ -109,27 +110,42 @@ def test_the_own_log_of_an_adopted_file(make_bus):
     assert bus.query("SELECT count(*) FROM next") == [(0,)] and asides(bus) == []
 
 
-@pytest.mark.parametrize("kind", ["plain", "store"])
-def test_a_database_that_was_put_over_its_log(make_bus, tmp_path, kind):
-    """The user copies a database into the place of one whose daemon was killed. The log is the old one's."""
+def test_a_database_that_was_put_over_its_log(make_bus):
+    """The user copies a store into the place of one whose daemon was killed. The log is the old one's."""
     bus = make_bus()
     fill(bus, "mine", "ours")
     bus.kill_daemon()
-    source = tmp_path / "source"
-    if kind == "store":
-        other = make_bus()
-        fill(other, "other", "theirs", n_changes=2)
-        other.stop_daemon()
-        source = file_of(other)
-    else:
-        with contextlib.closing(sqlite3.connect(source)) as database:
-            database.executescript("CREATE TABLE other(a); INSERT INTO other VALUES('theirs');")
-    shutil.copy(source, file_of(bus))
+    other = make_bus()
+    fill(other, "other", "theirs", n_changes=2)
+    other.stop_daemon()
+    shutil.copy(file_of(other), file_of(bus))
     assert bus.query("SELECT a FROM other") == [("theirs",)]
     assert len(asides(bus)) == 1
     bus.update("INSERT INTO other VALUES('more')")
     bus.stop_daemon()
     assert bus.query("SELECT count(*) FROM other") == [(2,)]
+
+
+@pytest.mark.parametrize("kind", ["store", "plain"])
+def test_a_restore_is_of_the_own_log(make_bus, tmp_path, kind):
+    """It puts another database into the log, with commits before and after it. The daemon is killed then."""
+    bus = make_bus()
+    fill(bus, "mine", "ours", n_changes=3)
+    source = tmp_path / "source"
+    if kind == "store":
+        other = make_bus()
+        fill(other, "other", "theirs")
+        other.stop_daemon()
+        source = file_of(other)
+    else:
+        with contextlib.closing(sqlite3.connect(source)) as database:
+            database.executescript("CREATE TABLE other(a); INSERT INTO other VALUES('theirs');")
+    bus.stop_daemon()
+    bus.update("INSERT INTO mine VALUES('more')")
+    restore(bus, source)
+    bus.update("INSERT INTO other VALUES('later')")
+    bus.kill_daemon()
+    assert bus.query("SELECT a FROM other") == [("theirs",), ("later",)] and asides(bus) == []
 
 
 def test_a_disk_that_cannot_be_written():
