@@ -30,6 +30,7 @@
 #define QUICK_WORK_BYTES 131072  /* without callouts: start positions times view */
 #define CHECK_WORK_BYTES 2097152 /* between two looks at the deadline: callouts times view */
 #define CALLOUTS_PER_CHECK 256   /* at most */
+#define PATIENT_WINDOWS 16       /* tried before the rest of the text is looked at */
 #define EMPTY_STEPS 1000000
 #define HEAP_KIB 8192
 #define LARGE_BYTES 65536
@@ -232,6 +233,7 @@ typedef struct Search {
     gsize end;   /* of the view */
     gsize view;  /* bytes after @last */
     Level level;
+    guint n_windows;
 } Search;
 
 /* The next place at or after @at that is not within a character. */
@@ -305,6 +307,28 @@ try_harder(Search *self, int r)
     return TRUE;
 }
 
+/* PCRE2 refuses a text without a byte that each match has, but does not look for it in a view that ends before the text. */
+static gboolean
+lacks_required_byte(const QdRegex *self, const char *text, gsize n_bytes, gsize start)
+{
+    guint32 type = 0;
+    guint32 unit = 0;
+    char other;
+
+    if (pcre2_pattern_info(self->codes[0], PCRE2_INFO_LASTCODETYPE, &type) != 0 || type != 1 ||
+        pcre2_pattern_info(self->codes[0], PCRE2_INFO_LASTCODEUNIT, &unit) != 0)
+        return FALSE;
+    if ((self->options & PCRE2_CASELESS) == 0)
+        return memchr(text + start, (int) unit, n_bytes - start) == NULL;
+    if (unit > 127)
+        return FALSE;
+    other = g_ascii_isupper((char) unit) ? g_ascii_tolower((char) unit) : g_ascii_toupper((char) unit);
+    for (gsize i = start; i < n_bytes; i++)
+        if (text[i] == (char) unit || text[i] == other)
+            return FALSE;
+    return TRUE;
+}
+
 static QdRegexResult
 search(Search *self)
 {
@@ -314,6 +338,8 @@ search(Search *self)
         int r;
 
         place_window(self);
+        if (self->n_windows++ == PATIENT_WINDOWS && lacks_required_byte(self->regex, self->text, self->n_bytes, self->start))
+            return QD_REGEX_NO_MATCH;
         r = try_window(self);
         if (r >= 0)
             return QD_REGEX_MATCH;

@@ -217,6 +217,26 @@ test_long_pattern(void)
     g_assert_true(matches("^(abc){0,1900}d", text->str));
 }
 
+/* No letter d: known before most of the text is searched. */
+static void
+test_required_byte(void)
+{
+    static const char *const flags[] = { "", "i" };
+    g_autofree char *text = g_strnfill(180000, 'a');
+
+    for (gsize i = 0; i < G_N_ELEMENTS(flags); i++) {
+        g_autoptr(QdRegex) regex = qd_regex_new("(a|b|c){0,12}(abc|a|bc){0,7}d", 29, flags[i], strlen(flags[i]));
+        gint left = 40;
+        const QdRegexBounds ending = { 1000000, end_work, &left };
+
+        g_assert_cmpint(qd_regex_search(regex, text, 180000, 0, &ending), ==, QD_REGEX_NO_MATCH);
+        text[170000] = i == 0 ? 'd' : 'D';
+        left = 1000000;
+        g_assert_cmpint(qd_regex_search(regex, text, 180000, 169000, &ending), ==, QD_REGEX_MATCH);
+        text[170000] = 'a';
+    }
+}
+
 static void
 test_flags(void)
 {
@@ -260,6 +280,7 @@ main(int argc, char **argv)
     g_test_add_func("/functions/regex/reads-on", test_reads_on);
     g_test_add_func("/functions/regex/interrupted-attempt", test_interrupted_attempt);
     g_test_add_func("/functions/regex/long-pattern", test_long_pattern);
+    g_test_add_func("/functions/regex/required-byte", test_required_byte);
     g_test_add_func("/functions/regex/flags", test_flags);
     g_test_add_func("/functions/regex/cache", test_cache);
     return g_test_run();
