@@ -213,6 +213,15 @@ qd_page_header_parse(const guint8 header[QD_PAGE_HEADER_BYTES], guint32 *ret_pag
     return memcmp(header, MAGIC, sizeof MAGIC) == 0 && is_page_size(*ret_page_size);
 }
 
+guint32
+qd_page_header_get_schema_cookie(const guint8 header[QD_PAGE_HEADER_BYTES])
+{
+    guint32 page_size;
+    guint32 n_pages;
+
+    return qd_page_header_parse(header, &page_size, &n_pages) ? qd_page_get_u32(header + 40) : 0;
+}
+
 /* How many of the first pages look like pages that are of this size, of which the last bytes are reserved. */
 static double
 judge_page_size(QdPageFile *self, guint32 page_size, guint32 reserved, guint64 n_file_bytes)
@@ -283,7 +292,8 @@ read_fields(QdPageFile *self, const guint8 *header, guint64 n_file_bytes)
     info->first_free = qd_page_get_u32(header + 32);
     info->n_free = qd_page_get_u32(header + 36);
     info->auto_vacuum = qd_page_get_u32(header + 52) == 0 ? 0 : (qd_page_get_u32(header + 64) != 0 ? 2 : 1);
-    info->schema_cookie = qd_page_header_parse(header, &page_size, &n_pages) ? qd_page_get_u32(header + 40) : 0;
+    (void) qd_page_header_parse(header, &page_size, &n_pages);
+    info->schema_cookie = qd_page_header_get_schema_cookie(header);
     info->schema_format = info->schema_cookie > 0 ? qd_page_get_u32(header + 44) : 0;
     info->has_numbers = info->schema_cookie > 0 || has_fractions(header);
     info->user_version = (gint32) qd_page_get_u32(header + 60);

@@ -48,3 +48,5 @@ guint qd_page_file_get_n_unreadable(const QdPageFile *self, gboolean *ret_is_gon
 /* What a database begins with (https://www.sqlite.org/fileformat2.html#the_database_header). *@ret_n_pages: as far as it is known,
  * else 0. Returns: FALSE when this is no such header: both are worth nothing */
 gboolean qd_page_header_parse(const guint8 header[QD_PAGE_HEADER_BYTES], guint32 *ret_page_size, guint32 *ret_n_pages);
+/* How often the schema has changed; 0: this is no such header. */
+guint32 qd_page_header_get_schema_cookie(const guint8 header[QD_PAGE_HEADER_BYTES]);

@@ -14,6 +14,9 @@
 #include "daemon/recover/schema-copy.h"
 
 #define DATABASE_NAME "queryd.db"
+#define LOG_SUFFIX "-wal"
+#define LOG_NAME DATABASE_NAME LOG_SUFFIX
+#define INDEX_NAME DATABASE_NAME "-shm"
 #define NEW_NAME DATABASE_NAME ".new"
 #define NEXT_PREFIX DATABASE_NAME ".next-"
 
@@ -53,28 +56,52 @@ static gboolean
 is_taken(const char *directory, const char *tag)
 {
     g_autofree char *aside = g_strconcat(directory, "/" DATABASE_NAME ".", tag, NULL);
+    g_autofree char *aside_log = g_strconcat(aside, LOG_SUFFIX, NULL);
     g_autofree char *next = g_strconcat(directory, "/" NEXT_PREFIX, tag, NULL);
 
-    return access(aside, F_OK) == 0 || access(next, F_OK) == 0;
+    return access(aside, F_OK) == 0 || access(aside_log, F_OK) == 0 || access(next, F_OK) == 0;
 }
 
-gboolean
-qd_replace_begin(const char *directory, const char *word, char **ret_aside, GError **error)
+/* (transfer full): "WORD-TIME", of which there is no file yet */
+static char *
+make_tag(const char *directory, const char *word)
 {
     g_autoptr(GDateTime) now = g_date_time_new_now_utc();
     g_autofree char *time = g_date_time_format(now, "%Y%m%dT%H%M%SZ");
-    g_autofree char *tag = g_strdup_printf("%s-%s", word, time);
-    g_autofree char *next = NULL;
+    char *tag = g_strdup_printf("%s-%s", word, time);
 
     for (guint i = 2; is_taken(directory, tag); i++) {
         g_free(tag);
         tag = g_strdup_printf("%s-%s-%u", word, time, i);
     }
-    next = g_strconcat(NEXT_PREFIX, tag, NULL);
+    return tag;
+}
+
+gboolean
+qd_replace_begin(const char *directory, const char *word, char **ret_aside, GError **error)
+{
+    g_autofree char *tag = make_tag(directory, word);
+    g_autofree char *next = g_strconcat(NEXT_PREFIX, tag, NULL);
+
     if (!move(directory, NEW_NAME, next, FALSE, error) || !sync_directory(directory, error))
         return FALSE;
 
     *ret_aside = g_strconcat(directory, "/" DATABASE_NAME ".", tag, NULL);
+    return TRUE;
+}
+
+gboolean
+qd_replace_set_log_aside(const char *directory, char **ret_aside, GError **error)
+{
+    g_autofree char *tag = make_tag(directory, "foreign");
+    g_autofree char *name = g_strconcat(DATABASE_NAME ".", tag, LOG_SUFFIX, NULL);
+    g_autofree char *index = g_build_filename(directory, INDEX_NAME, NULL);
+
+    if (!move(directory, LOG_NAME, name, FALSE, error) || !sync_directory(directory, error))
+        return FALSE;
+
+    (void) unlink(index);
+    *ret_aside = g_build_filename(directory, name, NULL);
     return TRUE;
 }
 
@@ -83,14 +110,14 @@ static gboolean
 swap(const char *directory, const char *next, GError **error)
 {
     g_autofree char *aside = g_strconcat(DATABASE_NAME ".", next + strlen(NEXT_PREFIX), NULL);
-    g_autofree char *aside_log = g_strconcat(aside, "-wal", NULL);
+    g_autofree char *aside_log = g_strconcat(aside, LOG_SUFFIX, NULL);
     g_autofree char *aside_schema = g_strconcat(aside, QD_SCHEMA_COPY_SUFFIX, NULL);
-    g_autofree char *index = g_build_filename(directory, DATABASE_NAME "-shm", NULL);
+    g_autofree char *index = g_build_filename(directory, INDEX_NAME, NULL);
     g_autofree char *path = g_build_filename(directory, aside, NULL);
 
     if (access(path, F_OK) != 0 && !move(directory, DATABASE_NAME, aside, TRUE, error))
         return FALSE;
-    if (!move(directory, DATABASE_NAME "-wal", aside_log, TRUE, error) ||
+    if (!move(directory, LOG_NAME, aside_log, TRUE, error) ||
         !move(directory, DATABASE_NAME QD_SCHEMA_COPY_SUFFIX, aside_schema, TRUE, error))
         return FALSE;
     (void) unlink(index);

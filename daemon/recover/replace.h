@@ -24,3 +24,13 @@ char *qd_replace_get_path(const char *directory);
 gboolean qd_replace_begin(const char *directory, const char *word, char **ret_aside, GError **error);
 /* Does what is left to do, if anything. */
 gboolean qd_replace_finish(const char *directory, GError **error);
+
+/**
+ * qd_replace_set_log_aside:
+ * @directory: of the store
+ * @ret_aside: (out) (transfer full): the log's new path
+ * @error: (nullable): location for an error
+ *
+ * Renames a log that is not the database's to "queryd.db.foreign-TIME-wal".
+ */
+gboolean qd_replace_set_log_aside(const char *directory, char **ret_aside, GError **error);

@@ -67,6 +67,8 @@ typedef struct QdRowWriter QdRowWriter;
 /* @table: in the new file; its columns are those of the records. NULL without an error when it has none that can be filled */
 QdRowWriter *qd_row_writer_new(QdSalvage *salvage, const char *table, GError **error);
 void qd_row_writer_free(gpointer data);
+/* Whether a table of the new file has rowids. */
+gboolean qd_row_writer_look_for_rowids(QdSalvage *salvage, const char *table, gboolean *ret_has_rowids, GError **error);
 /* FALSE: what the table's definition calls cannot be called. */
 gboolean qd_row_writer_is_usable(QdRowWriter *self, GError **error);
 const char *qd_row_writer_get_table(const QdRowWriter *self);

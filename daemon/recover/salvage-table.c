@@ -95,6 +95,17 @@ note_without_rowid(QdRowWriter *self, sqlite3_stmt *stmt)
     self->of_rowids = FALSE;
 }
 
+gboolean
+qd_row_writer_look_for_rowids(QdSalvage *salvage, const char *table, gboolean *ret_has_rowids, GError **error)
+{
+    QdRowWriter seen = { .of_rowids = TRUE };
+    gboolean ok = foreach_row(salvage, "SELECT 1 FROM temp.pragma_table_list(?) WHERE schema='main' AND wr", table,
+                              note_without_rowid, &seen, error);
+
+    *ret_has_rowids = seen.of_rowids;
+    return ok;
+}
+
 static void
 choose_rowid_name(QdRowWriter *self)
 {
@@ -115,8 +126,7 @@ read_columns(QdRowWriter *self, GError **error)
 {
     QdSalvage *salvage = self->salvage;
 
-    if (!foreach_row(salvage, "SELECT 1 FROM temp.pragma_table_list(?) WHERE schema='main' AND wr", self->table, note_without_rowid,
-                     self, error))
+    if (!qd_row_writer_look_for_rowids(salvage, self->table, &self->of_rowids, error))
         return FALSE;
     if (!self->of_rowids)
         return foreach_row(salvage,

@@ -223,21 +223,6 @@ find_order(QdSalvage *self, const QdSalvageEntry *entry)
     return qd_tree_scan_is_in_order(self->scan, entry->root) ? g_steal_pointer(&old) : g_steal_pointer(&order);
 }
 
-/* FALSE, too, of an index. */
-static gboolean
-is_of_rowids(QdSalvage *self, const QdSalvageEntry *entry)
-{
-    sqlite3_stmt *stmt = NULL;
-    gboolean is_so;
-
-    (void) sqlite3_prepare_v2(qd_connection_get_db(self->connection),
-                              "SELECT 1 FROM temp.pragma_table_list(?) WHERE schema='main' AND NOT wr", -1, &stmt, NULL);
-    (void) sqlite3_bind_text(stmt, 1, entry->name, -1, SQLITE_STATIC);
-    is_so = sqlite3_step(stmt) == SQLITE_ROW;
-    (void) sqlite3_finalize(stmt);
-    return is_so;
-}
-
 /* Before the first tree is scanned: a page of one in the place of another costs the first one nothing. */
 static void
 settle_claims(QdSalvage *self)
@@ -245,10 +230,11 @@ settle_claims(QdSalvage *self)
     for (guint i = 0; i < self->entries->len && qd_tree_scan_is_disputed(self->scan); i++) {
         const QdSalvageEntry *entry = self->entries->pdata[i];
         gboolean is_table = g_str_equal(entry->type, "table");
-        gboolean has_rowids = is_table && is_of_rowids(self, entry);
+        gboolean has_rowids = is_table;
         g_autoptr(QdKeyOrder) order = NULL;
 
-        if (entry->root <= 1 || (is_table && !entry->made))
+        if (entry->root <= 1 ||
+            (is_table && (!entry->made || !qd_row_writer_look_for_rowids(self, entry->name, &has_rowids, NULL))))
             continue;
         if (is_table && !has_rowids && !entry->is_plain)
             order = find_order(self, entry);

@@ -343,11 +343,14 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
 {
     g_autoptr(GError) first = NULL;
     g_autoptr(GError) second = NULL;
+    g_autofree char *foreign_log = NULL;
     gboolean has_log = TRUE;
 
     if (!qd_replace_finish(self->directory, error) ||
-        !qd_foreign_log_set_aside(self->path, limits, repair != NULL ? &repair->foreign_log : NULL, error))
+        (qd_foreign_log_is_there(self->path) && !qd_replace_set_log_aside(self->directory, &foreign_log, error)))
         return FALSE;
+    if (repair != NULL)
+        repair->foreign_log = g_steal_pointer(&foreign_log);
     if (qd_lost_content_check(self->path, &has_log, &first)) {
         if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
             return salvage(self, limits, repair, error);
@@ -387,8 +390,6 @@ open_for_reading(QdDatabase *self, const QdLimits *limits, GError **error)
     if (!qd_read_only_check_log(self->path, self->refusal, self->read_only_hint, &self->reads_log, error))
         return FALSE;
     info = qd_database_get_info(self);
-    if (self->reads_log && !qd_foreign_log_check(&info, limits, error))
-        return FALSE;
     probe = qd_connection_open(&info, QD_CONNECTION_READER, limits, error);
     return probe != NULL && qd_connection_get_int64(probe, "SELECT count(*) FROM sqlite_schema", &ignored, error);
 }

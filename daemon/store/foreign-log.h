@@ -7,30 +7,15 @@
  */
 #pragma once
 
-#include "daemon/sqlite/connection.h"
+#include <glib.h>
 
 /**
- * qd_foreign_log_check:
- * @info: of the database, with its log
- * @limits: of the connections that read
- * @error: (nullable): location for an error
+ * qd_foreign_log_is_there:
+ * @path: of the database. No connection of this process may be open on it
  *
- * Reads the file alone, and the file with its log. Neither is changed. A log that cannot be read, or that may be the file's own, is
- * not foreign.
+ * Compares the file alone with the file under its log. Both are only read. A log that cannot be read, or that may be the file's
+ * own, is not foreign.
  *
- * Errors: CORRUPT: the log is of another database
+ * Returns: whether the log is of another database
  */
-gboolean qd_foreign_log_check(const QdConnectionInfo *info, const QdLimits *limits, GError **error);
-
-/**
- * qd_foreign_log_set_aside:
- * @path: of the database. It is open nowhere
- * @limits: as above
- * @ret_aside: (out) (optional) (nullable) (transfer full): the new path of a log that was foreign
- * @error: (nullable): location for an error
- *
- * Renames a foreign log to "PATH-wal.foreign-TIME", which is never deleted.
- *
- * Returns: FALSE: a foreign log is still there
- */
-gboolean qd_foreign_log_set_aside(const char *path, const QdLimits *limits, char **ret_aside, GError **error);
+gboolean qd_foreign_log_is_there(const char *path);

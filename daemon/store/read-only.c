@@ -16,6 +16,7 @@
 
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
+#include "daemon/store/foreign-log.h"
 
 /*
  * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
@@ -45,6 +46,10 @@ qd_read_only_check_log(const char *path, int refusal, const char *hint, gboolean
                      "store '%s' cannot be written, but its log has to be recovered first (copy the folder to a place that can be "
                      "written, and begin queryd with --directory)%s",
                      directory, hint);
+        return FALSE;
+    }
+    if (has_log && qd_foreign_log_is_there(path)) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "the log beside it, '%s', is of another database, and has to be moved away", log);
         return FALSE;
     }
     *ret_has_log = has_log;

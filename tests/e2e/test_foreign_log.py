@@ -11,6 +11,7 @@ import pytest
 
 from harness import BusError
 from test_adopted_files import restore
+from test_files import file_of, log_of
 from test_lifecycle import in_namespace, main, make_ext4
 
 
@@ -22,15 +23,6 @@ def fill(bus, table, value, n_changes=1):
     bus.update("INSERT DATA { <http://e/s> <http://e/p> ? }".replace("?", f"'{value}'"), language="sparql")
 
 
-def log_of(bus):
-    with open(os.path.join(bus.folder, "log"), encoding="utf-8", errors="replace") as stream:
-        return stream.read()
-
-
-def file_of(bus, suffix=""):
-    return os.path.join(bus.store, "queryd.db" + suffix)
-
-
 def log_of_plain(path, script):
     """Of a database that SQLite made. It is copied before the connection closes."""
     with contextlib.closing(sqlite3.connect(path)) as database:
@@ -40,7 +32,7 @@ def log_of_plain(path, script):
 
 
 def asides(bus):
-    return sorted(glob.glob(glob.escape(file_of(bus, "-wal.foreign-")) + "*"))
+    return sorted(glob.glob(glob.escape(file_of(bus, "queryd.db.foreign-")) + "*-wal"))
 
 
 def read(path):
@@ -53,7 +45,7 @@ def make_log(kind, make_bus, tmp_path):
         other = make_bus()
         fill(other, "other", "theirs")
         other.kill_daemon()
-        return file_of(other, "-wal")
+        return file_of(other, "queryd.db-wal")
     page_size = 512 if kind == "small" else 4096
     return log_of_plain(tmp_path / "x", f"PRAGMA page_size={page_size}; CREATE TABLE z(a); INSERT INTO z VALUES(1);")
 
@@ -64,7 +56,7 @@ def test_a_log_of_another_database_is_set_aside(make_bus, tmp_path, kind):
     bus = make_bus()
     fill(bus, "mine", "ours", n_changes=2)
     bus.stop_daemon()
-    shutil.copy(log, file_of(bus, "-wal"))
+    shutil.copy(log, file_of(bus, "queryd.db-wal"))
     for _ in range(2):
         assert bus.query("SELECT name FROM sqlite_schema WHERE name IN ('mine', 'other', 'z')") == [("mine",)]
         assert bus.query("SELECT a FROM mine") == [("ours",)]
@@ -79,7 +71,7 @@ def test_a_second_one_is_kept_too(make_bus, tmp_path):
     fill(bus, "mine", "ours")
     for i in range(3):
         bus.stop_daemon()
-        shutil.copy(log_of_plain(tmp_path / str(i), f"CREATE TABLE z{i}(a);"), file_of(bus, "-wal"))
+        shutil.copy(log_of_plain(tmp_path / str(i), f"CREATE TABLE z{i}(a);"), file_of(bus, "queryd.db-wal"))
         assert bus.query("SELECT a FROM mine") == [("ours",)]
     assert len(asides(bus)) == 3
 
@@ -159,7 +151,7 @@ def case_read_only(bus):
     assert bus.query("SELECT a FROM mine") == [("ours",)]
     bus.kill_daemon()
     log = log_of_plain(os.path.join(bus.folder, "x"), "CREATE TABLE z(a);")
-    shutil.copy(log, file_of(bus, "-wal"))
+    shutil.copy(log, file_of(bus, "queryd.db-wal"))
     subprocess.run(["mount", "-o", "remount,ro", bus.store], check=True)
     with pytest.raises(BusError) as error:
         bus.query("SELECT name FROM sqlite_schema")

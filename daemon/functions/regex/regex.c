@@ -233,7 +233,7 @@ typedef struct Search {
     gsize end;   /* of the view */
     gsize view;  /* bytes after @last */
     Level level;
-    guint n_windows;
+    guint n_windows; /* that were tried */
 } Search;
 
 /* The next place at or after @at that is not within a character. */
@@ -309,22 +309,24 @@ try_harder(Search *self, int r)
 
 /* PCRE2 refuses a text without a byte that each match has, but does not look for it in a view that ends before the text. */
 static gboolean
-lacks_required_byte(const QdRegex *self, const char *text, gsize n_bytes, gsize start)
+lacks_required_byte(const Search *self)
 {
+    const pcre2_code *code = self->regex->codes[0];
     guint32 type = 0;
     guint32 unit = 0;
     char other;
 
-    if (pcre2_pattern_info(self->codes[0], PCRE2_INFO_LASTCODETYPE, &type) != 0 || type != 1 ||
-        pcre2_pattern_info(self->codes[0], PCRE2_INFO_LASTCODEUNIT, &unit) != 0)
+    (void) pcre2_pattern_info(code, PCRE2_INFO_LASTCODETYPE, &type);
+    (void) pcre2_pattern_info(code, PCRE2_INFO_LASTCODEUNIT, &unit);
+    if (type != 1)
         return FALSE;
-    if ((self->options & PCRE2_CASELESS) == 0)
-        return memchr(text + start, (int) unit, n_bytes - start) == NULL;
+    if ((self->regex->options & PCRE2_CASELESS) == 0)
+        return memchr(self->text + self->start, (int) unit, self->n_bytes - self->start) == NULL;
     if (unit > 127)
         return FALSE;
     other = g_ascii_isupper((char) unit) ? g_ascii_tolower((char) unit) : g_ascii_toupper((char) unit);
-    for (gsize i = start; i < n_bytes; i++)
-        if (text[i] == (char) unit || text[i] == other)
+    for (gsize i = self->start; i < self->n_bytes; i++)
+        if (self->text[i] == (char) unit || self->text[i] == other)
             return FALSE;
     return TRUE;
 }
@@ -338,7 +340,7 @@ search(Search *self)
         int r;
 
         place_window(self);
-        if (self->n_windows++ == PATIENT_WINDOWS && lacks_required_byte(self->regex, self->text, self->n_bytes, self->start))
+        if (self->n_windows++ == PATIENT_WINDOWS && lacks_required_byte(self))
             return QD_REGEX_NO_MATCH;
         r = try_window(self);
         if (r >= 0)
