@@ -13,6 +13,8 @@
 #include <lmdb.h>
 #include <sqlite3.h>
 
+#include "tests/bench/reference-database.h"
+
 #define MAP_BYTES ((gsize) 4 << 30)
 
 static void
@@ -64,6 +66,7 @@ fill(FetchRun *run)
     check(run, mdb_txn_begin(env, NULL, 0, &txn));
     check(run, mdb_dbi_open(txn, NULL, MDB_INTEGERKEY, &dbi));
     if (sqlite3_open_v2(run->path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(db, REFERENCE_BUSY_MSEC) != SQLITE_OK ||
         sqlite3_prepare_v2(db, "SELECT * FROM " BENCH_TABLE " ORDER BY id", -1, &stmt, NULL) != SQLITE_OK)
         bench_fail(run->bench, "%s", sqlite3_errmsg(db));
     while (sqlite3_step(stmt) == SQLITE_ROW)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/bench/items.h"
+#include "tests/bench/reference-database.h"
 #include "tests/demo/store-control.h"
 
 /* Larger ones go by descriptors; up to here they are parameters of a statement on one channel, and kept in rows. */
@@ -224,6 +225,7 @@ get_disk_bytes(ItemsRun *run)
 
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         bench_fail(run->bench, "cannot open '%s'", path);
+    (void) sqlite3_busy_timeout(db, REFERENCE_BUSY_MSEC);
     wait_for_sweep(run, files);
     n_bytes = items_get_folder_bytes(files) + items_get_table_bytes(run, db, "queryd_payload");
     (void) sqlite3_close(db);
