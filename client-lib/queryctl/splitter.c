@@ -368,7 +368,7 @@ find_setting(Words *words)
 {
     const char *found = NULL;
 
-    if (take_name(words, "main") && !take_word(words, "."))
+    if ((take_name(words, "main") || take_name(words, "temp")) && !take_word(words, "."))
         return QCTL_CONTROL_NONE;
     for (gsize i = 0; i < G_N_ELEMENTS(settings) && found == NULL; i++)
         found = take_name(words, settings[i]) ? settings[i] : NULL;

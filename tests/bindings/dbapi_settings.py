@@ -9,9 +9,10 @@ NAMES = ("foreign_keys", "legacy_alter_table", "recursive_triggers", "defer_fore
 # {0}: the name, {1}: the value
 WAYS = ("PRAGMA {0}={1}; -- again", "-- c\nPRAGMA {0} = {1}", "/* ; */ PRAGMA {0}={1} ;", "PRAGMA {0} /* = */ = {1}",
         "pragma\"{0}\"={1}", "PRAGMA [{0}] = {1}", "PRAGMA `{0}`({1})", "PRAGMA '{0}'={1}", "PRAGMA main.{0}={1}",
-        "PRAGMA \"main\" . \"{0}\" ( {1} );", "PRAGMA {0} = '{1}'", "PRAGMA {0}(\"{1}\")", "PRAGMA {0}=[{1}]")
+        "PRAGMA temp.{0}={1}", "PRAGMA \"main\" . \"{0}\" ( {1} );", "PRAGMA {0} = '{1}'", "PRAGMA {0}(\"{1}\")",
+        "PRAGMA {0}=[{1}]")
 VALUES = ("ON", "off", "Yes", "no", "true", "FALSE", "1", "0", "2")
-OTHER_VALUES = ("+1", "-1", "+ 0", "1.5", "0.5", "maybe")
+OTHER_VALUES = ("0x1", "'0X100'", "256", "257", "4294967297", "+1", "-1", "+ 0", "1.5", "0.5", "maybe")
 IS_SET = "SELECT {0} FROM pragma_{0}"
 
 
@@ -51,7 +52,7 @@ class SettingsTest(Case):
     def test_other_texts(self):
         """They are for the daemon."""
         self.connection.execute("PRAGMA foreign_keys=OFF")
-        for text in ("PRAGMA foreign_keys ON", "PRAGMA foreign_keys=ON OFF", "PRAGMA foreign_keys=", "PRAGMA temp.foreign_keys=ON",
+        for text in ("PRAGMA foreign_keys ON", "PRAGMA foreign_keys=ON OFF", "PRAGMA foreign_keys=", "PRAGMA other.foreign_keys=ON",
                      "\"PRAGMA\" foreign_keys=ON", "PRAGMA foreign_keys=(ON)", "PRAGMA foreign_keys=;ON"):
             with self.assertRaises(queryd.Error, msg=text):
                 self.connection.execute(text)

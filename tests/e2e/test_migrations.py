@@ -329,3 +329,25 @@ def test_a_shared_channel_is_no_session(store):
     with store.prepare("SELECT 1", text_transactions=False) as channel:
         with pytest.raises(RemoteError, match="holds for a batch, a transaction or a channel"):
             type_on(channel, "PRAGMA foreign_keys = OFF")
+
+
+@pytest.mark.parametrize("value", ["0x1", "0x0", "'00x1'", "2", "255", "256", "257", "-1", "2147483648", "4294967297", "'1x'",
+                                   "'0x100'", "'0xg'", "yes", "TRUE", "'on '", "full", "1.5"])
+def test_values_of_a_setting(store, value):
+    texts = [f"PRAGMA recursive_triggers = {value}", "PRAGMA recursive_triggers"]
+    connection = sqlite3.connect(":memory:")
+    expected = [connection.execute(text).fetchall() for text in texts][1]
+    with store.prepare("SELECT 1") as channel:
+        assert type_on(channel, *texts) == expected
+
+
+def test_pragmas_of_the_temporary_schema(store):
+    """Tools ask for a table there, too, before they say that there is none (SQLAlchemy)."""
+    connection = sqlite3.connect(":memory:")
+    for name in ("table_info", "table_xinfo", "index_list", "index_info", "foreign_key_list"):
+        for text in (f"PRAGMA temp.{name}(book)", f"SELECT * FROM pragma_{name}('book', 'temp')"):
+            assert store.query(text) == connection.execute(text).fetchall() == [], text
+    assert store.query("PRAGMA temp.user_version") == [(0,)]
+    with pytest.raises(BusError, match="temporary objects are not allowed") as error:
+        store.update("PRAGMA temp.user_version = 3")
+    assert error.value.name == "AccessDenied"

@@ -65,9 +65,6 @@ class Dialect(SQLiteDialect):
     def _get_server_version_info(self, connection):
         return tuple(map(int, connection.exec_driver_sql("SELECT sqlite_version()").scalar().split(".")))
 
-    def _get_table_pragma(self, connection, pragma, table_name, schema=None):
-        return super()._get_table_pragma(connection, pragma, table_name, schema or "main")  # there are no temporary tables
-
     def get_table_names(self, connection, schema=None, **kw):
         return _of_applications(super().get_table_names(connection, schema, **kw))
 

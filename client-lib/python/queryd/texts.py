@@ -73,9 +73,10 @@ def _is_on(tokens):
     if len(tokens) != 1:
         return None
     value, is_quoted = tokens[0]
-    number = re.match("[0-9]+", value)
-    if number is not None:
-        return int(number[0]) != 0
+    found = re.match("0X[0-9A-F]+|[0-9]+", value)
+    if found is not None:  # one of 31 bits, of which SQLite keeps the lowest eight
+        number = int(found[0], 16 if found[0].startswith("0X") else 10)
+        return number < 2 ** 31 and number % 256 != 0
     return value in _TRUE if is_quoted or re.match(r"\w", value) else None
 
 
@@ -84,7 +85,7 @@ def get_setting(text):
     if _first_word(text) != "PRAGMA":
         return None
     tokens = _statement_tokens(text)[1:]
-    if tokens[1:2] == [(".", False)] and tokens[0][0] == "MAIN":
+    if tokens[1:2] == [(".", False)] and tokens[0][0] in ("MAIN", "TEMP"):
         tokens = tokens[2:]
     name = tokens[0][0].lower() if tokens else None
     if name not in SETTINGS:

@@ -2,7 +2,6 @@
 /*
  * Which pragmas a statement may ask, and with which values: an allow list.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/sqlite/guard/guard-private.h"
@@ -76,12 +75,17 @@ static const struct {
                          "by 'queryctl store import'" },
 };
 
-/* As SQLite reads it. */
+/* As SQLite reads it: a number is one of 31 bits, of which it keeps the lowest eight. */
 static gboolean
 is_true(const char *argument)
 {
-    if (g_ascii_isdigit(argument[0]))
-        return atoi(argument) != 0;
+    gboolean is_hexadecimal = argument[0] == '0' && g_ascii_tolower(argument[1]) == 'x';
+
+    if (g_ascii_isdigit(argument[0])) {
+        guint64 number = g_ascii_strtoull(argument, NULL, is_hexadecimal ? 16 : 10);
+
+        return number <= G_MAXINT32 && (number & 0xff) != 0;
+    }
     return g_ascii_strcasecmp(argument, "on") == 0 || g_ascii_strcasecmp(argument, "yes") == 0 ||
            g_ascii_strcasecmp(argument, "true") == 0;
 }
@@ -131,7 +135,7 @@ check_standing(QdGuard *self, const struct Pragma *pragma, const char *argument)
 }
 
 static int
-check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *argument)
+check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *argument, const char *database)
 {
     switch (pragma->rule) {
     case TELLS:
@@ -140,6 +144,8 @@ check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *ar
         self->tells = TRUE;
         return SQLITE_OK;
     case WRITES:
+        if (g_strcmp0(database, "temp") == 0)
+            return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, QD_GUARD_NO_TEMPORARY);
         if (self->policy == QD_POLICY_READ)
             return qd_guard_deny(self, QW_ERROR_READ_ONLY, "PRAGMA %s with a value" QD_GUARD_FOR_READING, pragma->name);
         self->writes = self->effects.changes_schema = TRUE;
@@ -156,7 +162,7 @@ check_pragma_argument(QdGuard *self, const struct Pragma *pragma, const char *ar
 }
 
 int
-qd_guard_check_pragma(QdGuard *self, const char *name, const char *argument)
+qd_guard_check_pragma(QdGuard *self, const char *name, const char *argument, const char *database)
 {
     /* else a virtual table asks, which is connected by the statement */
     self->effects.is_volatile = self->effects.is_volatile || self->n_calls == 1;
@@ -164,7 +170,7 @@ qd_guard_check_pragma(QdGuard *self, const char *name, const char *argument)
         if (g_ascii_strcasecmp(pragmas[i].name, name) != 0)
             continue;
         if (argument != NULL)
-            return check_pragma_argument(self, &pragmas[i], argument);
+            return check_pragma_argument(self, &pragmas[i], argument, database);
         self->tells = TRUE;
         return SQLITE_OK;
     }

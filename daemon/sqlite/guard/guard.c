@@ -33,8 +33,6 @@ static const char *const payload_functions[] = { "queryd_store_payload", "queryd
 /* A pragma as a table: what it gives is not of the data alone. */
 #define PRAGMA_PREFIX "pragma_"
 
-#define TEMPORARY_DENIED "temporary objects are not allowed: use WITH, or a table that the same transaction drops"
-
 #define STATISTICS_TABLE "sqlite_stat1"
 #define STATISTICS_PREFIX "sqlite_stat"
 /* SQLite's name for the database that VACUUM attaches; later versions add digits. */
@@ -227,7 +225,7 @@ makes_grow(int action, const char *table)
 
 /* The meaning of @a and @b by action: sqlite3.h, "Authorizer Action Codes". */
 static int
-check_action(QdGuard *self, int action, const char *a, const char *b)
+check_action(QdGuard *self, int action, const char *a, const char *b, const char *database)
 {
     self->effects.grows = self->effects.grows || makes_grow(action, a);
     switch (action) {
@@ -239,7 +237,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_FUNCTION:
         return check_function(self, b);
     case SQLITE_PRAGMA:
-        return qd_guard_check_pragma(self, a, b);
+        return qd_guard_check_pragma(self, a, b, database);
     case SQLITE_INSERT:
         return check_rows(self, "inserting into", a);
     case SQLITE_UPDATE:
@@ -275,7 +273,7 @@ check_action(QdGuard *self, int action, const char *a, const char *b)
     case SQLITE_DETACH:
         return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "DETACH is not allowed");
     default: /* SQLite's numbers, not our enum: temporary objects, and those of later versions */
-        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, QD_GUARD_NO_TEMPORARY);
     }
 }
 
@@ -325,6 +323,23 @@ check_foreign_trigger(int action, const char *a, const char *b)
     }
 }
 
+/* What asks for temporary objects finds none. */
+static gboolean
+may_be_temporary(int action, const char *a)
+{
+    switch (action) {
+    case SQLITE_READ:
+    case SQLITE_SELECT:
+    case SQLITE_FUNCTION:
+    case SQLITE_PRAGMA:
+        return TRUE;
+    case SQLITE_UPDATE: /* of ALTER TABLE, which looks for the name there; DEFENSIVE keeps the client's own off */
+        return g_strcmp0(a, "sqlite_temp_master") == 0;
+    default: /* SQLite's numbers, not our enum */
+        return FALSE;
+    }
+}
+
 static int
 authorize(void *data, int action, const char *a, const char *b, const char *database, const char *trigger)
 {
@@ -346,15 +361,13 @@ authorize(void *data, int action, const char *a, const char *b, const char *data
             return qd_guard_deny_for_time(self);
     }
 
-    /* ALTER TABLE looks for the name in temporary triggers and views, too, by an UPDATE; DEFENSIVE keeps the client's own off */
-    if (database != NULL && g_str_equal(database, "temp") && action != SQLITE_READ && action != SQLITE_SELECT &&
-        action != SQLITE_FUNCTION && !(action == SQLITE_UPDATE && g_strcmp0(a, "sqlite_temp_master") == 0))
-        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, TEMPORARY_DENIED);
+    if (g_strcmp0(database, "temp") == 0 && !may_be_temporary(action, a))
+        return qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, QD_GUARD_NO_TEMPORARY);
 
     if (self->grants.access != NULL)
         reason = qd_grants_check_action(&self->grants, action, a, b, trigger);
     return reason != NULL ? qd_guard_deny(self, QW_ERROR_ACCESS_DENIED, "%s", reason)
-                          : check_action(self, action, a != NULL ? a : "", b);
+                          : check_action(self, action, a != NULL ? a : "", b, database);
 }
 
 void

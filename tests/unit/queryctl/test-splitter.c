@@ -95,6 +95,7 @@ test_control(void)
         { "PRAGMA legacy_alter_table", QCTL_CONTROL_ASKING },
         { "PRAGMA defer_foreign_keys", QCTL_CONTROL_ASKING },
         { "PRAGMA main.foreign_keys=OFF", QCTL_CONTROL_SETTING },
+        { "PRAGMA temp.foreign_keys=OFF", QCTL_CONTROL_SETTING },
         { "PRAGMA \"main\" . [foreign_keys] ( OFF )", QCTL_CONTROL_SETTING },
         { "PRAGMA 'defer_foreign_keys'=ON", QCTL_CONTROL_DEFERRING },
         { "PRAGMA main.`foreign_keys` -- now", QCTL_CONTROL_ASKING },
