@@ -7,6 +7,8 @@
  */
 #include "client-lib/channel/query-pool.h"
 
+#include <sys/random.h>
+
 #include "client-lib/core/query-held.h"
 #include "client-lib/core/query-mutex.h"
 #include "client-lib/core/query-process.h"
@@ -18,6 +20,7 @@ struct QueryPool {
     QwRecent schemas; /* of Remembered */
     void *schema_items[QUERY_POOL_MAX_SCHEMAS];
     QueryTransport transport;
+    guint64 session;
     guint n_forks; /* of the process that has made it */
     GList link;    /* in `pools` */
 };
@@ -46,6 +49,8 @@ query_pool_new(void)
 {
     QueryPool *self = g_new0(QueryPool, 1);
 
+    if (getrandom(&self->session, sizeof self->session, 0) != sizeof self->session)
+        self->session = 0;
     self->n_forks = query_process_get_n_forks();
     (void) pthread_mutex_init(&self->mutex, NULL);
     self->idle = g_ptr_array_new_with_free_func((GDestroyNotify) query_channel_free);
@@ -61,6 +66,12 @@ gboolean
 query_pool_check_process(const QueryPool *self, GError **error)
 {
     return query_process_check(self->n_forks, error);
+}
+
+guint64
+query_pool_get_session(const QueryPool *self)
+{
+    return self->session;
 }
 
 void

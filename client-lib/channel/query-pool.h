@@ -24,6 +24,8 @@ QueryPool *query_pool_new(void);
 void query_pool_free(QueryPool *self);
 /* FALSE: a parent of this process has made it (query-process.h). */
 gboolean query_pool_check_process(const QueryPool *self, GError **error);
+/* The option `session` of Prepare: by chance, so that no other connection of the client has the same. 0: there is none. */
+guint64 query_pool_get_session(const QueryPool *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QueryPool, query_pool_free)
 
 /**

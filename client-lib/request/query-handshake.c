@@ -32,6 +32,7 @@ get_transport_name(QueryTransport transport)
 
 /* What an older daemon does not know: its answer to the first is BadParameter. */
 typedef enum Extent {
+    WITH_SESSION,
     WITH_TIME,
     WITH_FETCH,
     WITH_WHOLE_RESULTS,
@@ -39,11 +40,21 @@ typedef enum Extent {
     WITH_NOTHING_NEW,
 } Extent;
 
+/* What is only prepared may be executed much later. */
+static gboolean
+tells_time(const QueryRequest *self)
+{
+    return self->kind != QUERY_REQUEST_PREPARE;
+}
+
 /* What is left out next; without @values there is no FETCH. */
 static Extent
-get_less(Extent extent, GVariant *values)
+get_less(const QueryRequest *self, Extent extent, GVariant *values)
 {
-    return extent == WITH_TIME && values == NULL ? WITH_WHOLE_RESULTS : extent + 1;
+    extent++;
+    if (extent == WITH_TIME && !tells_time(self))
+        extent++;
+    return extent == WITH_FETCH && values == NULL ? WITH_WHOLE_RESULTS : extent;
 }
 
 /* (nullable): a{sv} of the values with which the statement may run at once. */
@@ -60,6 +71,7 @@ static GVariant *
 build_prepare_arguments(const QueryRequest *self, QueryTransport transport, Extent extent, GVariant *values)
 {
     const QueryCommand *command = self->command;
+    guint64 session = query_pool_get_session(self->endpoint.pool);
     GVariantBuilder options = G_VARIANT_BUILDER_INIT(G_VARIANT_TYPE_VARDICT);
 
     g_variant_builder_add(&options, "{sv}", "transport", g_variant_new_string(get_transport_name(transport)));
@@ -74,7 +86,9 @@ build_prepare_arguments(const QueryRequest *self, QueryTransport transport, Exte
     }
     if (extent <= WITH_FETCH && values != NULL)
         g_variant_builder_add(&options, "{sv}", "fetch", g_variant_new_boolean(TRUE));
-    if (extent <= WITH_TIME)
+    if (extent <= WITH_SESSION && session != 0)
+        g_variant_builder_add(&options, "{sv}", "session", g_variant_new_uint64(session));
+    if (extent <= WITH_TIME && tells_time(self))
         g_variant_builder_add(&options, "{sv}", "requested_usec", g_variant_new_uint64((guint64) self->requested_usec));
     if (command->writes)
         g_variant_builder_add(&options, "{sv}", "access", g_variant_new_string("write"));
@@ -147,8 +161,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     g_autoptr(GError) failure = NULL;
     QueryTransport transport = query_pool_get_transport(self->endpoint.pool);
     g_autoptr(GVariant) values = get_values(self);
-    /* what is only prepared may be executed much later */
-    Extent extent = self->kind == QUERY_REQUEST_PREPARE ? WITH_WHOLE_RESULTS : WITH_TIME;
+    Extent extent = WITH_SESSION;
     gint32 handle;
 
     if (values != NULL)
@@ -156,7 +169,7 @@ connect_by_bus(QueryRequest *self, GCancellable *cancellable, GError **error)
     reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
     while (extent < WITH_NOTHING_NEW && g_error_matches(failure, QUERY_ERROR, QUERY_ERROR_BAD_PARAMETER)) {
         g_clear_error(&failure); /* perhaps an older daemon */
-        extent = get_less(extent, values);
+        extent = get_less(self, extent, values);
         reply = call_prepare(self, transport, extent, values, &fds, cancellable, &failure);
     }
     if (reply == NULL) {

@@ -379,8 +379,8 @@ get_list(sd_bus *bus, const char *path, const char *interface, const char *prope
                                      "sparql-tsv", "turtle", "trig", "ntriples", "nquads", "rdfxml", "jsonld", "arrow",
                                      "arrow-file");
     if (g_str_equal(property, "Features"))
-        return sd_bus_message_append(reply, "as", 8, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details", "fetch",
-                                     "requested-usec");
+        return sd_bus_message_append(reply, "as", 9, "socketpair", "ring", "pipe", "vmsplice", "fts5", "error-details", "fetch",
+                                     "requested-usec", "session");
 
     return qd_bus_prefixes_append(((const QdBusService *) userdata)->prefixes, reply);
 }

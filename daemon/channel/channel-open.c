@@ -43,7 +43,7 @@ setup_channel(QdChannel *channel, QdClient *client, const QdChannelSetup *setup,
     channel->input.peer = QD_PEER_TALKS;
     channel->work = (QdChannelWork){ 0 };
     channel->spin = (QwSpin){ 0 };
-    channel->counters = (QdCounts){ 0 };
+    qd_channel_enter_session(channel, setup->channel.session);
     channel->settings = 0;
     channel->first_spent_usec = setup->spent_usec;
     channel->answered_usec = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The channel itself, for the files that make it up. channel.c: the loop; channel-table.c; channel-open.c; channel-owner.c: its
- * owner. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records; channel-ring.c: shared memory.
- * channel-serve.c: what a request does; channel-tell.c: its end by the interrupter. channel-write.c: updates;
- * channel-transaction.c: BEGIN to COMMIT.
+ * owner; channel-session.c: its session. channel-input.c: requests; channel-chunks.c: large ones; channel-output.c: records;
+ * channel-ring.c: shared memory. channel-serve.c: what a request does; channel-tell.c: its end by the interrupter. channel-write.c:
+ * updates; channel-transaction.c: BEGIN to COMMIT.
  */
 #pragma once
 
@@ -247,7 +247,8 @@ struct QdChannel {
     QdEntry entry;
 
     QdStatement statement;
-    QdCounts counters; /* of what its updates have done */
+    QdSession *session; /* what its updates have done; alone its own, if it has no number */
+    uint64_t session_number;
     QdSessionSettings settings;
     uint64_t first_spent_usec; /* QdChannelSetup.spent_usec until the first request has come; 0 then */
     QdChannelInput input;
@@ -267,8 +268,9 @@ struct QdChannel {
 struct QdChannels {
     QdContext *context;
     pthread_mutex_t mutex;
-    GPtrArray *slots;   /* of QdChannel, all that ever were; reused, freed at the end */
-    GArray *free_slots; /* of guint */
+    GPtrArray *slots;     /* of QdChannel, all that ever were; reused, freed at the end */
+    GArray *free_slots;   /* of guint */
+    GHashTable *sessions; /* channel-session.c */
     guint n_open;
     gint n_pipes;
     gint n_ring_bytes;
@@ -332,6 +334,12 @@ gboolean qd_channel_awaits_chunk(const QdChannel *self);
 void qd_channel_refuse_chain(QdChannel *self, GError *error);
 /* When the channel ends. */
 void qd_channel_drop_chain(QdChannel *self);
+
+/* (transfer full): of QdChannels */
+GHashTable *qd_channel_sessions_new(void);
+/* @number: 0: a session of its own */
+void qd_channel_enter_session(QdChannel *self, uint64_t number);
+void qd_channel_leave_session(QdChannel *self);
 /* FALSE: it would be too much of the client or in all. */
 gboolean qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error);
 /* A request of so many bytes is over. */

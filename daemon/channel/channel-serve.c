@@ -303,7 +303,7 @@ start_query(QdChannel *self, GError **error)
         .max_rows = statement->execution.max_rows,
         .max_bytes = statement->execution.max_bytes,
         .generation = qd_writer_get_generation(self->context->writer),
-        .counters = &self->counters,
+        .session = self->session,
         .cancelled = &self->entry.cancelled,
         .transaction_end_usec = qd_channel_get_transaction_end(self),
         .peer_func = peer_is_there,

@@ -189,7 +189,7 @@ write_new(QdChannel *channel, QdRequest *request)
 
     self->request = request;
     self->item.client = channel->client;
-    self->item.counts.session = &channel->counters;
+    self->item.counts.session = channel->session;
     self->item.settings = channel->refuses_control ? NULL : &channel->settings;
     self->item.cancelled = &channel->entry.cancelled;
     self->item.page_size = channel->page_size;

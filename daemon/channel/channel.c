@@ -85,6 +85,7 @@ qd_channel_clear(QdChannel *self)
     qd_channel_clear_output(self);
     self->output.cursor = qd_cursor_output_free(self->output.cursor);
     qd_channel_drop_chain(self);
+    qd_channel_leave_session(self);
     __atomic_store_n(&self->input.awaited_usec, 0, __ATOMIC_RELAXED);
     g_clear_pointer(&self->input.bytes, g_byte_array_unref);
     if (self->fd >= 0)

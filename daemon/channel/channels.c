@@ -16,6 +16,7 @@ qd_channels_new(QdContext *context)
     self->context = context;
     self->slots = g_ptr_array_new_with_free_func(g_free);
     self->free_slots = g_array_new(FALSE, FALSE, sizeof(guint));
+    self->sessions = qd_channel_sessions_new();
     self->linger = qd_channel_linger_new();
     pthread_mutex_init(&self->mutex, NULL);
     return self;
@@ -38,6 +39,7 @@ qd_channels_free(QdChannels *self)
     }
     g_ptr_array_unref(self->slots);
     g_array_unref(self->free_slots);
+    g_hash_table_unref(self->sessions);
     qd_channel_linger_free(self->linger);
     qd_channels_give_memory_back(self);
     pthread_mutex_destroy(&self->mutex);

@@ -5,6 +5,7 @@
  */
 #include "daemon/read/counting.h"
 
+#include "daemon/read/session-counts.h"
 #include "daemon/sqlite/connection.h"
 #include "daemon/sqlite/sqlite-error.h"
 #include "daemon/sqlite/virtual-table.h"
@@ -140,14 +141,14 @@ qd_counting_register(QdConnection *connection, GError **error)
 }
 
 void
-qd_counting_show(QdConnection *connection, const QdCounts *counters)
+qd_counting_show(QdConnection *connection, QdSession *session)
 {
     Counting *self = qd_connection_get_attachment(connection, QD_ATTACHMENT_COUNTING);
 
     if (self == NULL)
         return;
     self->is_live = FALSE;
-    self->counters = counters != NULL ? *counters : (QdCounts){ 0 };
+    self->counters = session != NULL ? qd_session_get_counts(session) : (QdCounts){ 0 };
 }
 
 /* SQLite's number of changes becomes that of the session. What the session has changed took longer than this takes. When it fails,

@@ -3,7 +3,7 @@
  * changes(), total_changes() and last_insert_rowid() as a client's own connection to SQLite would give them, on connections that
  * many clients share.
  *
- * Place: room read. What a session has counted is kept by its channel; a connection shows it while it works for it.
+ * Place: room read. session-counts.h keeps what a session has counted; a connection shows it while it works for it.
  * Invariant: while no session is shown or counted for, all three are 0.
  */
 #pragma once
@@ -12,6 +12,7 @@
 
 typedef struct QdCompiled QdCompiled;
 typedef struct QdConnection QdConnection;
+typedef struct QdSession QdSession;
 
 /* Of one session: what SQLite would keep for its connection. */
 typedef struct QdCounts {
@@ -23,8 +24,8 @@ typedef struct QdCounts {
 /* The functions of @connection. FALSE with NO_MEMORY. */
 gboolean qd_counting_register(QdConnection *connection, GError **error);
 
-/* For a query: @counters (nullable: all are 0) are copied. */
-void qd_counting_show(QdConnection *connection, const QdCounts *counters);
+/* For a query: what @session (nullable: all are 0) has counted by now. */
+void qd_counting_show(QdConnection *connection, QdSession *session);
 
 /* Around the step of an update on the writer's connection. Its changes count for the session of @counters; as in SQLite, those
  * in triggers and of a failed update do, too. */

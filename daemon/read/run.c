@@ -232,7 +232,7 @@ qd_run_set_options(QdRun *self, const QdRunOptions *options)
     self->rows.may_pack = options->may_pack;
     if (self->pool != NULL && options->max_rows == 0 && options->max_bytes == 0)
         self->rows.help = (QdScanHelp){ options->help_func, options->func_data };
-    qd_counting_show(self->reader->connection, options->counters);
+    qd_counting_show(self->reader->connection, options->session);
     qd_run_end_begin(&self->end, options->begun_usec);
 }
 

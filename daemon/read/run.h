@@ -12,12 +12,12 @@
 #include "daemon/sqlite/settings.h"
 
 typedef struct QdClient QdClient;
-typedef struct QdCounts QdCounts;
 typedef struct QdLimits QdLimits;
 typedef struct QdParameters QdParameters;
 typedef struct QdPool QdPool;
 typedef struct QdReader QdReader;
 typedef struct QdScanShare QdScanShare;
+typedef struct QdSession QdSession;
 typedef struct QwPageReader QwPageReader;
 typedef struct QwPageWriter QwPageWriter;
 
@@ -62,7 +62,7 @@ typedef struct QdRunOptions {
     uint64_t max_rows;                    /* 0: none */
     uint64_t max_bytes;                   /* 0: none */
     uint64_t generation;                  /* read before the run was made */
-    const QdCounts *counters;             /* (nullable): of the session, for changes() and its like */
+    QdSession *session;                   /* (nullable): for changes() and its like */
     const gint *cancelled;                /* (nullable): an atomic; non-zero ends the run */
     const uint64_t *transaction_end_usec; /* (nullable): atomic: when the transaction that it is in has to be over */
     QdRunPeerFunc peer_func;

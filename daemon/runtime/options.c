@@ -120,6 +120,7 @@ static const QdOption option_table[] = {
     { "text_transactions", 'b', QD_TAKES(TEXT_TRANSACTIONS), .set = set_text_transactions },
     { "fetch", 'b', QD_TAKES(FETCH), AT(channel.fetches) },
     { "requested_usec", 't', QD_TAKES(REQUESTED), AT(channel.requested_usec) },
+    { "session", 't', QD_TAKES(SESSION), AT(channel.session) },
     { "media_type", 's', QD_TAKES(MEDIA_TYPE), AT(media_type) },
     { "analyze", 'b', QD_TAKES(ANALYZE), AT(analyze) },
     { "table", 's', QD_TAKES(TABLE), .set = set_table },

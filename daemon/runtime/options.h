@@ -28,6 +28,7 @@ typedef enum QdOptionId {
     QD_OPTION_TEXT_TRANSACTIONS,
     QD_OPTION_FETCH,
     QD_OPTION_REQUESTED,
+    QD_OPTION_SESSION,
     QD_OPTION_MEDIA_TYPE,
     QD_OPTION_ANALYZE,
     QD_OPTION_TABLE,
@@ -78,6 +79,7 @@ typedef struct QdChannelOptions {
     gboolean schema_details;  /* the caller reads flags of SCHEMA that readers of before refuse */
     gboolean fetches;         /* it runs at once, as if a FETCH had come */
     uint64_t requested_usec;  /* monotonic: when the caller was asked for the statement; 0: not given */
+    uint64_t session;         /* its client's channels with the same number count together; 0: it counts alone */
 } QdChannelOptions;
 
 /* Import, Export, Dump, Restore. */

@@ -10,6 +10,7 @@
 
 #include "client-lib/wire/wire-spin.h"
 #include "daemon/base/error.h"
+#include "daemon/read/session-counts.h"
 #include "daemon/sqlite/connection.h"
 #include "daemon/sqlite/schema-watch.h"
 #include "daemon/write/write-item.h"
@@ -100,7 +101,7 @@ run_item(QdWriter *self, QdWriteItem *item, GError **error)
     if (item->told == NULL)
         return ok;
     if (ok && item->counts.session != NULL)
-        *item->counts.session = item->counts.before;
+        qd_session_set_counts(item->counts.session, &item->counts.before);
     item->keeps = FALSE;
     g_clear_error(error);
     g_propagate_error(error, g_error_copy(item->told));
@@ -299,7 +300,7 @@ forget_counts(const Group *group, guint n)
 {
     for (guint i = n; i > 0; i--)
         if (group->items[i - 1]->counts.session != NULL)
-            *group->items[i - 1]->counts.session = group->items[i - 1]->counts.before;
+            qd_session_set_counts(group->items[i - 1]->counts.session, &group->items[i - 1]->counts.before);
 }
 
 /* Runs items in one transaction. Returns: n when it was committed or failed as a whole; else the index of the offender. */

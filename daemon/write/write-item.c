@@ -17,6 +17,7 @@
 #include "daemon/read/plans.h"
 #include "daemon/read/row-encoder.h"
 #include "daemon/read/run.h"
+#include "daemon/read/session-counts.h"
 #include "daemon/sqlite/constraint.h"
 #include "daemon/sqlite/memory.h"
 #include "daemon/sqlite/schema-size.h"
@@ -200,14 +201,18 @@ static gboolean
 execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
              GError **error)
 {
-    QdCounts *counters = item->counts.session != NULL ? item->counts.session : &item->counts.own;
+    QdCounts counters = item->counts.session != NULL ? qd_session_get_counts(item->counts.session) : item->counts.own;
     gboolean ok;
 
-    qd_counting_begin(connection, counters, compiled);
+    qd_counting_begin(connection, &counters, compiled);
     ok = step_each_row(item, statement, connection, compiled, limits, error);
-    qd_counting_end(connection, counters, compiled);
+    qd_counting_end(connection, &counters, compiled);
+    if (item->counts.session != NULL)
+        qd_session_set_counts(item->counts.session, &counters);
+    else
+        item->counts.own = counters;
     if (ok)
-        item->outcome.last_insert_rowid = counters->last_insert_rowid;
+        item->outcome.last_insert_rowid = counters.last_insert_rowid;
     return ok;
 }
 
@@ -469,10 +474,14 @@ execute_statement(QdWriteItem *item, QdWriteStatement *statement, QdConnection *
 static void
 take_counts_back(QdWriteItem *item)
 {
+    QdCounts counts;
+
     if (item->counts.session == NULL || item->statements == NULL || item->statements->len != 1)
         return;
-    item->counts.session->total_changes -= item->counts.session->changes;
-    item->counts.session->changes = 0;
+    counts = qd_session_get_counts(item->counts.session);
+    counts.total_changes -= counts.changes;
+    counts.changes = 0;
+    qd_session_set_counts(item->counts.session, &counts);
 }
 
 gboolean
@@ -544,7 +553,7 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->keeps = FALSE;
     item->counts.own = (QdCounts){ 0 };
     if (item->counts.session != NULL)
-        item->counts.before = *item->counts.session;
+        item->counts.before = qd_session_get_counts(item->counts.session);
     g_array_set_size(item->outcome.pages, 0);
     item->outcome.n_page_bytes = 0;
     qd_changes_clear(item->outcome.changed);

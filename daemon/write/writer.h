@@ -80,8 +80,8 @@ typedef struct QdWriteOutcome {
 
 /* What changes() and its kin tell. */
 typedef struct QdWriteCounts {
-    QdCounts *session; /* (nullable) (not owned): of the session; else it counts for itself */
-    QdCounts before;   /* the session's */
+    QdSession *session; /* (nullable) (not owned); else it counts for itself */
+    QdCounts before;    /* the session's */
     QdCounts own;
 } QdWriteCounts;
 

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The package queryd for programs that were written for sqlite3: large rows, odd sequences, statements that need no transaction or
 must not be in one. Exit status 0: all as expected."""
+import sqlite3
+
 import queryd
 from dbapi_case import Case, main
 
 MIB = 1 << 20
+COUNTS = "SELECT last_insert_rowid(), changes(), total_changes()"
 INSERT = "INSERT INTO booze(label) VALUES(?)"
 
 
@@ -104,6 +107,41 @@ class TestStatements(Case):
         with self.assertRaisesRegex(queryd.ProgrammingError, "2 parameters, 1000000000000 values"):
             self.cursor.execute("SELECT ?, ?", Long())
         self.assertEqual(self.cursor.execute("SELECT ?, ?", iter((1, 2))).fetchall(), [(1, 2)])
+
+
+class TestCounts(Case):
+    """last_insert_rowid(), changes() and total_changes() in SQL, whichever channels the statements have had."""
+
+    TABLE = "CREATE TABLE counted(id INTEGER PRIMARY KEY, t UNIQUE)"
+    TEXTS = ("DELETE FROM counted", "INSERT INTO counted VALUES(1, 'x')", "INSERT INTO counted VALUES(2, 'x')",
+             "INSERT INTO counted VALUES(5, 'a'), (6, 'b')", "INSERT INTO counted VALUES(7, 'c'), (8, 'x')",
+             "INSERT INTO counted(t) VALUES('x') ON CONFLICT DO NOTHING", "INSERT INTO counted(t) VALUES('d'), ('e') RETURNING id",
+             "INSERT INTO counted VALUES(changes() + 50, last_insert_rowid())", "UPDATE counted SET t = 'x'", "SELECT 1",
+             "DELETE FROM counted WHERE id > 5")
+
+    def tell(self, connection, commits):
+        connection.execute(self.TABLE)
+        for text in self.TEXTS:
+            try:
+                cursor = connection.execute(text)
+                if cursor.description is not None:
+                    cursor.fetchall()
+            except (sqlite3.IntegrityError, queryd.IntegrityError):
+                pass
+            yield text, connection.execute(COUNTS).fetchone()
+            if commits:
+                connection.commit()
+                yield "COMMIT", connection.execute(COUNTS).fetchone()
+
+    def test_as_sqlite3(self):
+        for autocommit in (True, False):
+            oracle = sqlite3.connect(":memory:", isolation_level=None if autocommit else "")
+            with queryd.connect(autocommit=autocommit) as connection, queryd.connect(autocommit=True) as other:
+                for expected, found in zip(self.tell(oracle, not autocommit), self.tell(connection, not autocommit), strict=True):
+                    self.assertEqual(found, expected, autocommit)
+                self.assertEqual(other.execute(COUNTS).fetchone(), (0, 0, 0))
+                other.execute("DROP TABLE counted")
+            oracle.close()
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ rename_option(GDBusMessage *message, GVariant *body, const char *name)
 static GDBusMessage *
 on_message(GDBusConnection *bus, GDBusMessage *message, gboolean is_incoming, gpointer user_data)
 {
-    static const char *const names[] = { "fetch", "requested_usec", NULL }; /* in the order in which they came to be */
+    static const char *const names[] = { "fetch", "requested_usec", "session", NULL }; /* in the order in which they came to be */
     g_autoptr(GVariant) options = NULL;
     GVariant *body = g_dbus_message_get_body(message);
     const char *unknown = g_atomic_pointer_get(&first_unknown);
@@ -132,9 +132,9 @@ test_runs_with_prepare(void)
     messages_end(&messages);
 }
 
-/* @n, @n_fetch: how often Prepare is called, and with the option `fetch` */
+/* @n, @n_fetch, @n_time: how often Prepare is called, with the option `fetch`, and with `requested_usec` */
 static void
-run_with_older_daemon(const char *unknown, gint n, gint n_fetch)
+run_with_older_daemon(const char *unknown, gint n, gint n_fetch, gint n_time)
 {
     Messages messages;
 
@@ -143,15 +143,16 @@ run_with_older_daemon(const char *unknown, gint n, gint n_fetch)
     read_joined(messages.connection, "x7");
     g_assert_cmpint(g_atomic_int_get(&n_prepares), ==, n);
     g_assert_cmpint(g_atomic_int_get(&n_prepares_fetch), ==, n_fetch);
-    g_assert_cmpint(g_atomic_int_get(&n_prepares_time), ==, 1);
+    g_assert_cmpint(g_atomic_int_get(&n_prepares_time), ==, n_time);
     messages_end(&messages);
 }
 
 static void
 test_older_daemon(void)
 {
-    run_with_older_daemon("requested_usec", 2, 2);
-    run_with_older_daemon("fetch", 3, 2);
+    run_with_older_daemon("session", 2, 2, 2);
+    run_with_older_daemon("requested_usec", 3, 3, 2);
+    run_with_older_daemon("fetch", 4, 3, 2);
 }
 
 /* What cannot run yet, or must not run twice. */

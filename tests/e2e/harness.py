@@ -129,7 +129,7 @@ def parameters(values):
 OPTION_TYPES = {"page_size": "u", "timeout_ms": "u", "max_rows": "u", "max_bytes": "u", "header": "b", "create": "b",
                 "analyze": "b", "quick": "b", "replace": "b", "check_only": "b", "text_transactions": "b", "schema_details": "b",
                 "error_details": "b", "whole_results": "b", "fetch": "b", "types": "as", "detect_types": "b", "keys": "b",
-                "one_graph": "b"}
+                "one_graph": "b", "session": "t"}
 
 
 def options(values):

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """changes(), total_changes() and last_insert_rowid(): those of the channel's own updates, wherever SQLite would tell them."""
+import os
+import sys
+
 import pytest
 
 from wire_client import RemoteError
@@ -84,3 +87,31 @@ def test_what_fails(table):
         with pytest.raises(RemoteError):
             write(channel, "INSERT INTO t VALUES (20, 1), (7, 1)")
         assert counts(channel) == (0, 2, 20)  # as SQLite
+
+
+def test_of_a_session(table):
+    """Its channels count together, also in transactions, and not with those of another number."""
+    with table.prepare("SELECT 1", session=5) as one, table.prepare("SELECT 1", session=5) as two, \
+            table.prepare("SELECT 1", session=6) as other, table.prepare("SELECT 1", session=0) as alone:
+        write(one, "INSERT INTO t VALUES (7, 1), (8, 1)")
+        assert [counts(channel) for channel in (one, two, other, alone)] == [(2, 2, 8)] * 2 + [(0, 0, 0)] * 2
+        list(two.answer(two.send("B")))
+        write(two, "INSERT INTO log VALUES (changes(), total_changes(), last_insert_rowid())")
+        list(two.answer(two.send("M")))
+        assert table.query("SELECT * FROM log") == [(2, 2, 8)]
+        assert counts(one) == counts(two) == (1, 3, 1)
+        one.close()
+        assert counts(two) == (1, 3, 1)
+    with table.prepare("SELECT 1", session=5) as later:
+        assert counts(later) == (0, 0, 0)
+
+
+def test_sessions_of_two_processes(table):
+    """A number says nothing to another client."""
+    code = ("import sys; sys.path.insert(0, sys.argv[1])\nfrom harness import Caller\n"
+            "with Caller(sys.argv[2]).prepare(sys.argv[3], session=5) as channel: print(channel.fetch())")
+    with table.prepare("SELECT 1", session=5) as channel:
+        write(channel, "INSERT INTO t VALUES (7, 1)")
+        run = table.run(sys.executable, "-c", code, os.path.dirname(__file__), table.address, COUNTS)
+        assert (run.returncode, run.stdout) == (0, "[(0, 0, 0)]\n"), run.stderr
+        assert counts(channel) == (1, 1, 7)

@@ -178,9 +178,9 @@ test_xml_table(Fixture *self, gconstpointer data)
 {
     static const QdCallClass *const classes[] = { &qd_prepare_call, &qd_query_call,   &qd_query_text_call, &qd_update_call,
                                                   &qd_batch_call,   &qd_explain_call, &qd_export_call,     &qd_import_call };
-    static const char *const options[] = { "transport s", "page_size u", "access s",     "timeout_ms u",
-                                           "max_rows u",  "max_bytes u", "durability s", "analyze b",
-                                           "table s",     "create b",    "header b",     "requested_usec t" };
+    static const char *const options[] = { "transport s", "page_size u",      "access s",  "timeout_ms u", "max_rows u",
+                                           "max_bytes u", "durability s",     "analyze b", "table s",      "create b",
+                                           "header b",    "requested_usec t", "session t" };
     g_autofree char *path = g_build_filename(g_getenv("QUERYD_SOURCE_ROOT"), "data", "org.queryd.Query1.xml", NULL);
     g_autofree char *xml = NULL;
 

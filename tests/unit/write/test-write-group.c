@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/notify/changes.h"
+#include "daemon/read/session-counts.h"
 #include "daemon/write/writer-private.h"
 #include "tests/unit/write/writer-fixture.h"
 
@@ -227,15 +228,18 @@ static void
 test_counts(Fixture *self, gconstpointer data)
 {
     WriterMember *insert = writer_add_insert(&self->base, "t", 1);
-    QdCounts counts = { 0 };
+    QdSession *session = qd_session_new();
+    QdCounts counts;
 
-    insert->item.counts.session = &counts;
+    insert->item.counts.session = session;
     (void) writer_add_member(&self->base, "INSERT OR ROLLBACK INTO t VALUES(1)");
     writer_run_group(&self->base);
     writer_assert_committed(insert);
+    counts = qd_session_get_counts(session);
     g_assert_cmpint(counts.changes, ==, 1);
     g_assert_cmpint(counts.total_changes, ==, 1);
     g_assert_cmpint(counts.last_insert_rowid, ==, 1);
+    qd_session_free(session);
 }
 
 /* OR FAIL keeps the rows before the one that failed, in a group as alone, and nothing of the others. */
@@ -275,10 +279,12 @@ test_told_statements(Fixture *self, gconstpointer data)
         WriterMember *member = writer_add_member(&self->base, parts[0]);
         WriterMember *after = writer_add_insert(&self->base, "t", (int) i * 10 + 2);
         QdCounts counts = { .last_insert_rowid = 77 };
+        QdSession *session = qd_session_new();
 
         if (parts[1] != NULL)
             writer_add_statement(member, parts[1]);
-        member->item.counts.session = &counts;
+        qd_session_set_counts(session, &counts);
+        member->item.counts.session = session;
         g_assert_cmpint(sqlite3_create_function(db, "tell_end", 0, SQLITE_UTF8, &member->item, sql_tell_end, NULL, NULL), ==,
                         SQLITE_OK);
         writer_run_group(&self->base);
@@ -286,7 +292,8 @@ test_told_statements(Fixture *self, gconstpointer data)
         writer_assert_failed(member, QW_ERROR_CANCELLED, "update was cancelled");
         writer_assert_committed(after);
         g_assert_cmpint(writer_count(&self->base, "t"), ==, 2 * (i + 1));
-        g_assert_cmpint(counts.last_insert_rowid, ==, 77);
+        g_assert_cmpint(qd_session_get_counts(session).last_insert_rowid, ==, 77);
+        qd_session_free(session);
         g_ptr_array_set_size(self->base.members, 0);
     }
 }
@@ -343,9 +350,9 @@ test_put_off(Fixture *self, gconstpointer data)
     WriterMember *before = writer_add_insert(&self->base, "t", 1);
     WriterMember *slow = writer_add_member(&self->base, SLOW);
     WriterMember *after = writer_add_insert(&self->base, "t", 2);
-    QdCounts counts = { 0 };
+    QdSession *session = qd_session_new();
 
-    slow->item.counts.session = &counts;
+    slow->item.counts.session = session;
     slow->probe = g_strdup("SELECT count(*) FROM l");
     writer_run_group(&self->base);
     writer_assert_committed(before);
@@ -353,7 +360,8 @@ test_put_off(Fixture *self, gconstpointer data)
     writer_assert_committed(after);
     g_assert_cmpuint(before->item.outcome.generation & 0xffffffff, ==, 1);
     g_assert_cmpuint(slow->item.outcome.generation & 0xffffffff, ==, 2);
-    g_assert_cmpint(counts.total_changes, ==, 1);
+    g_assert_cmpint(qd_session_get_counts(session).total_changes, ==, 1);
+    qd_session_free(session);
     g_assert_cmpint(writer_count(&self->base, "l"), ==, 1);
 }
 
