@@ -58,6 +58,12 @@ qd_interrupt_poll(void)
     return self->ends;
 }
 
+void *
+qd_interrupt_get_connection(void)
+{
+    return current != NULL ? current->connection : NULL;
+}
+
 bool
 qd_interrupt_note_forced(void)
 {

@@ -34,6 +34,7 @@ struct QdInterrupt {
     gboolean was_forced;          /* a call of the statement was made to return: it has failed, also if it says otherwise */
     gboolean (*look)(void *data); /* on the thread that runs: TRUE: the statement shall end */
     void *data;
+    void *connection; /* (nullable): sqlite3: that runs it */
     QdInterrupt *outer;
 };
 
@@ -56,5 +57,7 @@ bool qd_interrupt_poll(void);
 /* If @self is late, it is helped. Costs a look at the clock. Thread: any that holds no lock. */
 void qd_interrupt_timer_help(QdInterruptTimer *self);
 
+/* (nullable): that of the innermost statement. Async-signal-safe. */
+void *qd_interrupt_get_connection(void);
 /* A call of the innermost statement is made to return. Returns: false: no statement runs here. Async-signal-safe. */
 bool qd_interrupt_note_forced(void);

@@ -248,6 +248,7 @@ qd_interrupter_begin(QdInterrupter *self, QdWatch *watch)
     gboolean wake;
 
     watch->interrupt.is_due = FALSE;
+    watch->interrupt.connection = watch->db;
     watch->interrupt.is_always_due = self == NULL;
     watch->interrupt.timer = self != NULL && watch->may_help ? &self->timer : NULL;
     watch->thread = qd_thread_get_self();

@@ -25,6 +25,7 @@
 #include "daemon/base/thread.h"
 #include "daemon/sqlite/builtin/builtin.h"
 #include "daemon/sqlite/builtin/fts-calls.h"
+#include "daemon/sqlite/builtin/program-end.h"
 #include "daemon/sqlite/memory.h"
 
 #define MAX_DEPTH 24
@@ -45,6 +46,14 @@ typedef struct Place {
     gint64 cpu_nsec;
     guint n_looks; /* that have found it */
 } Place;
+
+/* The function that the interpreter has called. */
+typedef struct Call {
+    uintptr_t function;
+    uintptr_t stack; /* of the interpreter */
+    gint64 cpu_nsec;
+    guint n_looks; /* that have found it, or another call of it */
+} Call;
 
 /* From the signal's frame, or that of a function of ours, to the interpreter. */
 typedef struct Walk {
@@ -73,6 +82,7 @@ static struct {
 } sqlite;
 
 static _Thread_local Place last;
+static _Thread_local Call last_call;
 
 static gboolean
 is_in_sqlite(uintptr_t address)
@@ -156,6 +166,34 @@ is_quiet(const Place *place)
            memcmp(last.functions, place->functions, place->depth * sizeof place->functions[0]) == 0;
 }
 
+static uintptr_t
+get_call(const Walk *walk)
+{
+    return walk->place.functions[walk->place.depth - 1];
+}
+
+/* What is found three times is none of the short calls that change the program, as those at the ends of a trigger do. */
+static void
+note_call(const Walk *walk)
+{
+    Call call = { .function = get_call(walk), .stack = walk->stack, .cpu_nsec = walk->place.cpu_nsec, .n_looks = 1 };
+
+    if (call.function == last_call.function && call.stack == last_call.stack && call.cpu_nsec >= last_call.cpu_nsec + QUIET_NSEC)
+        call.n_looks += last_call.n_looks;
+    last_call = call;
+}
+
+/* A call that does not end is rare; a program without jumps has many. */
+static void
+end_program(const Walk *walk)
+{
+    note_call(walk);
+    if (last_call.n_looks >= N_LOOKS && qd_program_end(qd_interrupt_get_connection())) {
+        (void) qd_interrupt_note_forced();
+        last_call.n_looks = 0;
+    }
+}
+
 /* Only what may be called amid anything. A thread in SQLite's own code holds no lock of the unwinder. */
 static void
 on_signal(int number, siginfo_t *info, void *data)
@@ -171,12 +209,14 @@ on_signal(int number, siginfo_t *info, void *data)
     walk.place.cpu_nsec = get_cpu_nsec();
     walk.place.n_looks = is_quiet(&walk.place) ? last.n_looks + 1 : 1;
     last = walk.place;
-    if (!walk.arrived || !is_known_call(walk.place.functions[walk.place.depth - 1])) {
+    if (!walk.arrived || !is_known_call(get_call(&walk))) {
         last.depth = 0;
     } else if (last.n_looks >= N_LOOKS && qd_interrupt_note_forced()) {
         memcpy(context->uc_mcontext.gregs, changed.uc_mcontext.gregs, sizeof changed.uc_mcontext.gregs);
         last.depth = 0;
     }
+    if (walk.arrived && !is_known_call(get_call(&walk)))
+        end_program(&walk);
     errno = kept_errno;
 }
 
@@ -299,6 +339,7 @@ learn_from(sqlite3 *db)
     sqlite.is_complete = sqlite3_exec(db, fts4, NULL, NULL, NULL) == SQLITE_OK && sqlite.interpreter != 0;
     if (sqlite.is_complete && register_fts5(db))
         (void) sqlite3_exec(db, fts5, NULL, NULL, NULL);
+    (void) qd_program_learn(db);
 }
 
 /* Once in a process. */

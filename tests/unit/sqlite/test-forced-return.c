@@ -152,6 +152,46 @@ test_ends(gconstpointer data)
     (void) qd_interrupter_free(interrupter);
 }
 
+/* Thousands of calculations with one value, and no jump between them. */
+static void
+test_program(gconstpointer data)
+{
+    const char *calculation = data;
+    g_autoptr(GString) sql = g_string_new("SELECT 1");
+    QdInterrupter *interrupter;
+    Statement statement = { .watch = { .interrupt = { .look = look, .data = &statement }, .is_over = is_over } };
+    uint64_t start;
+    uint64_t used;
+    sqlite3 *db = NULL;
+    int r;
+
+    if (!qd_forced_return_is_possible()) {
+        g_test_skip("no program is ended here");
+        return;
+    }
+    interrupter = new_interrupter();
+    g_assert_cmpint(sqlite3_open(":memory:", &db), ==, SQLITE_OK);
+    execute(db, "CREATE TABLE t(x); INSERT INTO t VALUES(printf('%020000000d', 1)); CREATE TABLE log(y)");
+    execute(db, "CREATE TRIGGER r AFTER INSERT ON log BEGIN UPDATE log SET y = y + 1; END");
+    for (guint i = 0; i < 1900; i++)
+        g_string_append_printf(sql, ", %s + %u", calculation, i);
+    g_string_append(sql, " FROM t");
+    statement.watch.db = db;
+    start = qd_thread_get_cpu_usec(qd_thread_get_self());
+    statement.end_cpu_usec = start + OVER_USEC;
+    qd_interrupter_begin(interrupter, &statement.watch);
+    r = run(db, sql->str);
+    qd_interrupter_end(interrupter, &statement.watch);
+    used = qd_thread_get_cpu_usec(qd_thread_get_self()) - start;
+    g_test_message("%s: %d after %" G_GUINT64_FORMAT " us", calculation, r, used);
+    g_assert_cmpint(r, ==, SQLITE_INTERRUPT);
+    g_assert_true(statement.watch.interrupt.was_forced);
+    g_assert_cmpuint(used, <, END_USEC);
+    execute(db, "INSERT INTO log VALUES(1)"); /* other statements are as they were */
+    g_assert_cmpint(sqlite3_close(db), ==, SQLITE_OK);
+    (void) qd_interrupter_free(interrupter);
+}
+
 /* No statement is in a call of full text: the requests do nothing. */
 static void
 test_touches_nothing_else(void)
@@ -192,6 +232,9 @@ main(int argc, char **argv)
 
         g_test_add_data_func(path, &cases[i], test_ends);
     }
+    g_test_add_data_func("/sqlite/forced-return/program-of-sums", "x", test_program);
+    g_test_add_data_func("/sqlite/forced-return/program-of-casts", "CAST(x AS REAL)", test_program);
+    g_test_add_data_func("/sqlite/forced-return/program-of-calls", "abs(x)", test_program);
     g_test_add_func("/sqlite/forced-return/touches-nothing-else", test_touches_nothing_else);
     r = g_test_run();
     (void) fflush(NULL);
