@@ -204,7 +204,7 @@ finish_opening(void *data)
     }
     qd_recovery_result_clear(&opening->repair.result);
     g_free(opening->repair.kept_folder);
-    g_free(opening->repair.foreign_log);
+    g_strfreev(opening->repair.foreign);
     g_free(opening);
     start_held(self);
 }

@@ -18,6 +18,7 @@
 #include "daemon/recover/integrity.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/store/database.h"
+#include "daemon/store/foreign-log.h"
 
 /* After a check that found nothing suspicions rest for so long. */
 #define SUSPICION_USEC (60 * G_USEC_PER_SEC)
@@ -102,9 +103,9 @@ qd_maintenance_note_open(QdMaintenance *self, const QdDatabaseRepair *repair, gb
         qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
                "the database in '%s' is new, and %u payload files of an older one are kept in '%s'",
                self->engine->context.directory, repair->n_kept_payloads, repair->kept_folder);
-    if (repair->foreign_log != NULL)
+    for (char **aside = repair->foreign; aside != NULL && *aside != NULL; aside++)
         qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
-               "the log beside the database was of another one, and is kept as '%s'", repair->foreign_log);
+               "the %s beside the database was of another one, and is kept as '%s'", qd_foreign_log_get_kind(*aside), *aside);
     qd_health_save(&self->health);
 }
 

@@ -44,7 +44,7 @@ qd_salvage_command_run(const char *directory, const char *config_path)
         r = print_result(&repair.result);
     qd_recovery_result_clear(&repair.result);
     g_free(repair.kept_folder);
-    g_free(repair.foreign_log);
+    g_strfreev(repair.foreign);
     (void) qd_config_free(config);
     return r;
 }

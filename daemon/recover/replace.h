@@ -4,7 +4,7 @@
  *
  * Place: room recover. The new file gets a name that says what has to be done; from then on a crash changes nothing: the next
  * start finishes it. No process may have the database open, and the caller holds the store's lock.
- * Invariant: at every moment the old database, with its log, and the new one are there in full.
+ * Invariant: at every moment the old database, with its log and its rollback journal, and the new one are there in full.
  */
 #pragma once
 
@@ -26,11 +26,12 @@ gboolean qd_replace_begin(const char *directory, const char *word, char **ret_as
 gboolean qd_replace_finish(const char *directory, GError **error);
 
 /**
- * qd_replace_set_log_aside:
+ * qd_replace_set_aside:
  * @directory: of the store
- * @ret_aside: (out) (transfer full): the log's new path
+ * @suffix: "-wal", "-journal": of a file that is not the database's
+ * @ret_aside: (out) (transfer full): its new path
  * @error: (nullable): location for an error
  *
- * Renames a log that is not the database's to "queryd.db.foreign-TIME-wal".
+ * Renames it to "queryd.db.foreign-TIME" and @suffix.
  */
-gboolean qd_replace_set_log_aside(const char *directory, char **ret_aside, GError **error);
+gboolean qd_replace_set_aside(const char *directory, const char *suffix, char **ret_aside, GError **error);

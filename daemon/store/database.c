@@ -343,14 +343,13 @@ open_for_writing(QdDatabase *self, const QdLimits *limits, QdDatabaseRepair *rep
 {
     g_autoptr(GError) first = NULL;
     g_autoptr(GError) second = NULL;
-    g_autofree char *foreign_log = NULL;
+    g_auto(GStrv) foreign = NULL;
     gboolean has_log = TRUE;
 
-    if (!qd_replace_finish(self->directory, error) ||
-        (qd_foreign_log_is_there(self->path) && !qd_replace_set_log_aside(self->directory, &foreign_log, error)))
+    if (!qd_replace_finish(self->directory, error) || !qd_foreign_log_set_aside(self->path, &foreign, error))
         return FALSE;
     if (repair != NULL)
-        repair->foreign_log = g_steal_pointer(&foreign_log);
+        repair->foreign = g_steal_pointer(&foreign);
     if (qd_lost_content_check(self->path, &has_log, &first)) {
         if (repair != NULL && repair->damaged && g_file_test(self->path, G_FILE_TEST_EXISTS))
             return salvage(self, limits, repair, error);

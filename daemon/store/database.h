@@ -24,7 +24,7 @@ typedef struct QdDatabaseRepair {
     QdRecoveryResult result; /* (out): its aside is NULL when nothing was salvaged; clear it */
     guint n_kept_payloads;   /* (out): files of payloads that a new database was found with */
     char *kept_folder;       /* (out) (transfer full) (nullable): where they are kept */
-    char *foreign_log;       /* (out) (transfer full) (nullable): a log of another database, which was set aside */
+    char **foreign;          /* (out) (transfer full) (nullable): logs and journals of other databases, which were set aside */
 } QdDatabaseRepair;
 
 /**

@@ -13,13 +13,16 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/recover/page-file.h"
+#include "daemon/recover/replace.h"
+#include "daemon/store/rollback-journal.h"
 
+#define LOG_SUFFIX "-wal"
 #define LOG_HEADER_BYTES 32
 
 static gboolean
 has_commits(const char *path)
 {
-    g_autofree char *log = g_strconcat(path, "-wal", NULL);
+    g_autofree char *log = g_strconcat(path, LOG_SUFFIX, NULL);
     struct stat st;
 
     return stat(log, &st) == 0 && st.st_size > LOG_HEADER_BYTES;
@@ -35,12 +38,45 @@ read_count_alone(const char *path)
     return fd >= 0 && pread(fd, header, sizeof header, 0) == (ssize_t) sizeof header ? qd_page_header_get_schema_cookie(header) : 0;
 }
 
-gboolean
-qd_foreign_log_is_there(const char *path)
+static gboolean
+log_is_foreign(const char *path)
 {
     guint32 alone = has_commits(path) ? read_count_alone(path) : 0;
     g_autoptr(QdPageFile) whole = alone != 0 ? qd_page_file_open(path, NULL) : NULL;
     guint32 with_log = whole != NULL ? qd_page_file_get_info(whole)->schema_cookie : 0;
 
     return with_log != 0 && (gint32) (with_log - alone) < 0; /* 32 bits: it may have passed 0 */
+}
+
+/* SQLite plays the journal back before it looks at the log. */
+const char *
+qd_foreign_log_find(const char *path)
+{
+    if (qd_rollback_journal_find(path) == QD_ROLLBACK_JOURNAL_FOREIGN)
+        return "-journal";
+    return log_is_foreign(path) ? LOG_SUFFIX : NULL;
+}
+
+const char *
+qd_foreign_log_get_kind(const char *name)
+{
+    return g_str_has_suffix(name, LOG_SUFFIX) ? "log" : "rollback journal";
+}
+
+gboolean
+qd_foreign_log_set_aside(const char *path, char ***ret_asides, GError **error)
+{
+    g_autofree char *directory = g_path_get_dirname(path);
+    g_autoptr(GStrvBuilder) asides = g_strv_builder_new();
+    const char *suffix;
+
+    while ((suffix = qd_foreign_log_find(path)) != NULL) {
+        g_autofree char *aside = NULL;
+
+        if (!qd_replace_set_aside(directory, suffix, &aside, error))
+            return FALSE;
+        g_strv_builder_add(asides, aside);
+    }
+    *ret_asides = g_strv_builder_end(asides);
+    return TRUE;
 }

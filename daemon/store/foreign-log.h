@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A log beside the database that is of another one. SQLite's log does not name its database: pages of any valid log replace those
- * of the file that it lies beside.
+ * A log or a rollback journal beside the database that is of another one. SQLite's do not name their database: pages of any valid
+ * one replace those of the file that it lies beside.
  *
  * Place: room store, before the database is opened.
  */
@@ -10,12 +10,16 @@
 #include <glib.h>
 
 /**
- * qd_foreign_log_is_there:
+ * qd_foreign_log_find:
  * @path: of the database. No connection of this process may be open on it
  *
- * Compares the file alone with the file under its log. Both are only read. A log that cannot be read, or that may be the file's
- * own, is not foreign.
+ * Compares the file alone with its rollback journal, and with itself under its log. All are only read. What cannot be read, or may
+ * be the file's own, is not foreign.
  *
- * Returns: whether the log is of another database
+ * Returns: (nullable): how the name of one that is of another database goes on after @path
  */
-gboolean qd_foreign_log_is_there(const char *path);
+const char *qd_foreign_log_find(const char *path);
+/* @name: of what was found. Returns: its kind, for messages */
+const char *qd_foreign_log_get_kind(const char *name);
+/* *@ret_asides: (transfer full): the new paths of all that was there, which were renamed. Never deletes */
+gboolean qd_foreign_log_set_aside(const char *path, char ***ret_asides, GError **error);

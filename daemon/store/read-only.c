@@ -2,10 +2,10 @@
 /*
  * Stores that cannot be written: how they are read, and what to do about it.
  *
- * A store that was closed in order has no log, and is read as a file that does not change. Else a part of it is in the log. SQLite
- * reads that where it can open the log's index for reading only. It does not use what the index contains. It makes one in the
- * memory of each connection, by reading the log, and sees if another program begins to write. That is for disks that cannot be
- * written. Where rights are missing, another program that has them may be writing.
+ * A store that was closed in order has no log, and is read as a file that does not change. Then SQLite ignores a rollback journal.
+ * Else a part of it is in the log. SQLite reads that where it can open the log's index for reading only. It does not use what the
+ * index contains. It makes one in the memory of each connection, by reading the log, and sees if another program begins to write.
+ * That is for disks that cannot be written. Where rights are missing, another program that has them may be writing.
  */
 #include "daemon/store/read-only.h"
 
@@ -17,6 +17,7 @@
 #include "daemon/base/error.h"
 #include "daemon/base/fd.h"
 #include "daemon/store/foreign-log.h"
+#include "daemon/store/rollback-journal.h"
 
 /*
  * systemd's sandbox makes all read-only but ReadWritePaths=, which cannot follow XDG_DATA_HOME. INVOCATION_ID is set for services.
@@ -40,16 +41,19 @@ qd_read_only_check_log(const char *path, int refusal, const char *hint, gboolean
     g_autofree char *directory = g_path_get_dirname(path);
     struct stat st;
     gboolean has_log = stat(log, &st) == 0 && st.st_size > 0;
+    gboolean has_journal = qd_rollback_journal_find(path) == QD_ROLLBACK_JOURNAL_OWN;
+    const char *foreign;
 
-    if (has_log && (refusal != EROFS || access(index, R_OK) < 0)) {
+    if (has_journal || (has_log && (refusal != EROFS || access(index, R_OK) < 0))) {
         qd_error_set(error, QW_ERROR_READ_ONLY,
-                     "store '%s' cannot be written, but its log has to be recovered first (copy the folder to a place that can be "
+                     "store '%s' cannot be written, but its %s has to be recovered first (copy the folder to a place that can be "
                      "written, and begin queryd with --directory)%s",
-                     directory, hint);
+                     directory, has_journal ? "rollback journal" : "log", hint);
         return FALSE;
     }
-    if (has_log && qd_foreign_log_is_there(path)) {
-        qd_error_set(error, QW_ERROR_CORRUPT, "the log beside it, '%s', is of another database, and has to be moved away", log);
+    if (has_log && (foreign = qd_foreign_log_find(path)) != NULL) {
+        qd_error_set(error, QW_ERROR_CORRUPT, "the %s beside it, '%s%s', is of another database, and has to be moved away",
+                     qd_foreign_log_get_kind(foreign), path, foreign);
         return FALSE;
     }
     *ret_has_log = has_log;

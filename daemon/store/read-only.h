@@ -21,7 +21,8 @@ char *qd_read_only_make_hint(const char *directory, int errno_value);
  * @refusal: the error of the lock: EROFS, EACCES
  * @hint: to follow the message
  * @ret_has_log: (out): there is a log that has to be read, too; untouched on failure
- * @error: (nullable): READ_ONLY if the log cannot be read, CORRUPT if it is of another database
+ * @error: (nullable): READ_ONLY if the log cannot be read, or a rollback journal has to be played back. CORRUPT if what would be
+ * read is of another database
  *
  * Returns: whether the database can be read
  */

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A log of another database beside a store that is closed. SQLite would put its pages in the place of the store's."""
+"""A log or rollback journal of another database beside a closed store. SQLite would put its pages in the place of the store's."""
 import contextlib
 import glob
 import os
+import pathlib
 import shutil
 import sqlite3
 import subprocess
+import sys
 
 import pytest
 
-from harness import BusError
+from harness import BUILD, BusError
 from test_adopted_files import restore
 from test_files import file_of, log_of
 from test_lifecycle import in_namespace, main, make_ext4
@@ -31,8 +33,8 @@ def log_of_plain(path, script):
     return str(path) + ".log"
 
 
-def asides(bus):
-    return sorted(glob.glob(glob.escape(file_of(bus, "queryd.db.foreign-")) + "*-wal"))
+def asides(bus, suffix="-wal"):
+    return sorted(glob.glob(glob.escape(file_of(bus, "queryd.db.foreign-")) + "*" + suffix))
 
 
 def read(path):
@@ -140,11 +142,185 @@ def test_a_restore_is_of_the_own_log(make_bus, tmp_path, kind):
     assert bus.query("SELECT a FROM other") == [("theirs",), ("later",)] and asides(bus) == []
 
 
-def test_a_disk_that_cannot_be_written():
-    in_namespace("read_only", file=__file__)
+# --- rollback journals ------------------------------------------------------------------------------------------------------
+
+FILL = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO z SELECT randomblob(200) FROM n;"
 
 
-def case_read_only(bus):
+def die_within(path, script):
+    """Within a transaction whose pages are in the file already."""
+    code = ("import os, signal, sqlite3, sys; database = sqlite3.connect(sys.argv[1], isolation_level=None); "
+            "database.executescript(sys.argv[2]); os.kill(os.getpid(), signal.SIGKILL)")
+    subprocess.run([sys.executable, "-c", code, path, "PRAGMA cache_size=1; " + script], check=False)
+    assert os.path.getsize(str(path) + "-journal") > 0
+    return str(path) + "-journal"
+
+
+def keep_journal(path, script):
+    """As a kill before its deletion leaves it: SQLite takes the file that is there, and deletes one of its names."""
+    with open(str(path) + "-journal", "wb"):
+        os.link(str(path) + "-journal", str(path) + ".kept")
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute(script).fetchall()
+    assert not os.path.exists(str(path) + "-journal")
+    return str(path) + ".kept"
+
+
+def make_journal(kind, make_bus, tmp_path):
+    path = tmp_path / "y"
+    if kind == "store":
+        other = make_bus()
+        fill(other, "z", "theirs")
+        other.stop_daemon()
+        path = file_of(other)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            assert database.execute("PRAGMA journal_mode=delete").fetchall() == [("delete",)]
+        return die_within(path, "BEGIN; " + FILL + "UPDATE z SET a = 1")
+    if kind == "new":  # its journal has no record, and says that there was no page
+        return die_within(path, "BEGIN; CREATE TABLE z(a); " + FILL)
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.executescript("CREATE TABLE z(a); " + FILL)
+    if kind == "page":
+        return keep_journal(path, "PRAGMA user_version=7")
+    return die_within(path, "BEGIN; UPDATE z SET a = zeroblob(200)")
+
+
+def close_filled(bus):
+    fill(bus, "mine", "ours", n_changes=2)
+    bus.update("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) "
+               "INSERT INTO mine SELECT hex(randomblob(500)) FROM n")
+    bus.stop_daemon()
+
+
+def is_whole(bus):
+    assert bus.query("SELECT name FROM sqlite_schema WHERE name IN ('mine', 'other', 'z')") == [("mine",)]
+    assert bus.query("SELECT count(*), sum(length(a)) FROM mine") == [(51, 50004)]
+    assert bus.query("SELECT ?o { ?s ?p ?o }", language="sparql") == [("ours",)]
+
+
+@pytest.mark.parametrize("kind", ["plain", "new", "page", "store"])
+def test_a_rollback_journal_of_another_database_is_set_aside(make_bus, tmp_path, kind):
+    journal = make_journal(kind, make_bus, tmp_path)
+    bus = make_bus()
+    close_filled(bus)
+    shutil.copy(journal, file_of(bus, "queryd.db-journal"))
+    for _ in range(2):
+        is_whole(bus)
+        bus.stop_daemon()
+    (kept,) = asides(bus, "-journal")
+    assert read(kept) == read(journal)
+    assert f"the rollback journal beside the database was of another one, and is kept as '{kept}'" in log_of(bus)
+
+
+def test_both_at_once(make_bus, tmp_path):
+    bus = make_bus()
+    close_filled(bus)
+    shutil.copy(make_journal("plain", make_bus, tmp_path), file_of(bus, "queryd.db-journal"))
+    shutil.copy(make_log("plain", make_bus, tmp_path), file_of(bus, "queryd.db-wal"))
+    is_whole(bus)
+    assert len(asides(bus, "-journal")) == len(asides(bus)) == 1
+    assert asides(bus, "-journal")[0] in log_of(bus) and asides(bus)[0] in log_of(bus)
+
+
+def test_the_own_rollback_journal_is_used(bus):
+    """The program that made it has put the file into another mode."""
+    close_filled(bus)
+    with contextlib.closing(sqlite3.connect(file_of(bus))) as database:
+        database.execute("PRAGMA journal_mode=delete")
+    die_within(file_of(bus), "BEGIN; UPDATE mine SET a = 'half'")
+    is_whole(bus)
+    assert asides(bus, "-journal") == []
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+def test_a_switch_of_the_mode_that_was_interrupted(bus, mode, is_written):
+    close_filled(bus)
+    if mode == "wal":
+        with contextlib.closing(sqlite3.connect(file_of(bus))) as database:
+            database.execute("PRAGMA journal_mode=delete")
+    before = read(file_of(bus))
+    os.rename(keep_journal(file_of(bus), f"PRAGMA journal_mode={mode}"), file_of(bus, "queryd.db-journal"))
+    assert read(file_of(bus))[18:20] != before[18:20]
+    if not is_written:
+        with open(file_of(bus), "wb") as file:
+            file.write(before)
+    is_whole(bus)
+    assert asides(bus, "-journal") == [] and not os.path.exists(file_of(bus, "queryd.db-journal"))
+
+
+def test_what_sqlite_takes_for_no_journal_stays(make_bus, tmp_path):
+    journal = read(make_journal("plain", make_bus, tmp_path))
+    bus = make_bus()
+    close_filled(bus)
+    for content in (b"", bytes(28) + journal[28:], b"x" * 5000, journal[:20] + bytes(8) + journal[28:]):
+        with open(file_of(bus, "queryd.db-journal"), "wb") as file:
+            file.write(content)
+        is_whole(bus)
+        bus.stop_daemon()
+    assert asides(bus, "-journal") == []
+
+
+def test_a_salvage_leaves_the_journal_with_the_old_file(bus):
+    """It was played back into the new one."""
+    close_filled(bus)
+    with contextlib.closing(sqlite3.connect(file_of(bus))) as database:
+        database.execute("PRAGMA journal_mode=delete")
+    journal = read(die_within(file_of(bus), "BEGIN; CREATE TABLE z(a); " + FILL + "UPDATE mine SET a = 'half'"))
+    run = bus.run(os.path.join(BUILD, "daemon/queryd"), "--salvage", "--directory", bus.store)
+    assert run.returncode == 0, run
+    (kept,) = glob.glob(glob.escape(file_of(bus, "queryd.db.corrupt-")) + "*-journal")
+    assert read(kept) == journal
+    with contextlib.closing(sqlite3.connect(kept[:-len("-journal")])) as database:
+        assert database.execute("SELECT count(*), sum(length(a)) FROM mine").fetchall() == [(51, 50004)]
+    assert bus.check() == (True, [])
+
+
+# --- both -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", ["log", "journal"])
+def test_a_disk_that_cannot_be_written(case):
+    in_namespace("read_only_" + case, file=__file__)
+
+
+def remount(bus, how):
+    subprocess.run(["mount", "-o", "remount," + how, bus.store], check=True)
+
+
+def case_read_only_journal(bus):
+    """Without a log the file is read as one that does not change. Then SQLite plays no journal back."""
+    make_ext4(bus, 4096)
+    close_filled(bus)
+    folder = pathlib.Path(bus.folder)
+    shutil.copy(make_journal("plain", None, folder), file_of(bus, "queryd.db-journal"))
+    remount(bus, "ro")
+    is_whole(bus)
+    bus.stop_daemon()
+    remount(bus, "rw")
+    os.remove(file_of(bus, "queryd.db-journal"))
+    is_whole(bus)
+    bus.kill_daemon()
+    shutil.copy(folder / "y-journal", file_of(bus, "queryd.db-journal"))
+    remount(bus, "ro")
+    with pytest.raises(BusError, match="the rollback journal beside it, .*-journal', is of another database") as error:
+        bus.query("SELECT 1")
+    assert error.value.name == "Corrupt"
+    bus.stop_daemon()
+    remount(bus, "rw")
+    is_whole(bus)
+    bus.stop_daemon()
+    assert len(asides(bus, "-journal")) == 1
+    with contextlib.closing(sqlite3.connect(file_of(bus))) as database:
+        database.execute("PRAGMA journal_mode=delete")
+    die_within(file_of(bus), "BEGIN; UPDATE mine SET a = 'half'")
+    remount(bus, "ro")
+    with pytest.raises(BusError, match="its rollback journal has to be recovered first") as error:
+        bus.query("SELECT 1")
+    assert error.value.name == "ReadOnly"
+
+
+def case_read_only_log(bus):
     make_ext4(bus, 4096)
     fill(bus, "mine", "ours")
     bus.stop_daemon()
@@ -152,7 +328,7 @@ def case_read_only(bus):
     bus.kill_daemon()
     log = log_of_plain(os.path.join(bus.folder, "x"), "CREATE TABLE z(a);")
     shutil.copy(log, file_of(bus, "queryd.db-wal"))
-    subprocess.run(["mount", "-o", "remount,ro", bus.store], check=True)
+    remount(bus, "ro")
     with pytest.raises(BusError) as error:
         bus.query("SELECT name FROM sqlite_schema")
     assert error.value.name == "Corrupt" and "is of another database" in error.value.message, error.value
