@@ -337,11 +337,19 @@ translate_reference(Translator *t)
     return TRUE;
 }
 
+/* Flag i leaves sets as they are (XPath F&O 3.1 §5.6.1.1). PCRE2 folds ranges, which some of these have for letters. */
+static gboolean
+is_folded(char letter)
+{
+    return letter != '\0' && strchr("iIcCpP", letter) != NULL;
+}
+
 /* The "\" has been taken. */
 static gboolean
 translate_escape(Translator *t)
 {
     gboolean found = FALSE;
+    gboolean folded;
     gsize start = t->out->len;
     gunichar c;
 
@@ -350,11 +358,12 @@ translate_escape(Translator *t)
     if (g_ascii_isdigit(*t->p))
         return translate_reference(t);
 
+    folded = is_folded(*t->p);
     if (!translate_set_escape(t, &found))
         return FALSE;
     if (found) {
-        g_string_insert_c(t->out, (gssize) start, '[');
-        g_string_append_c(t->out, ']');
+        g_string_insert(t->out, (gssize) start, folded ? "(?-i:[" : "[");
+        g_string_append(t->out, folded ? "])" : "]");
         return TRUE;
     }
     if (!unescape_char(*t->p, &c))

@@ -18,7 +18,7 @@ test_translation(void)
         { "[a-c\\-x]", "[a-c\\x{2d}x]" },
         { "[^\\d]", "[^\\p{Nd}]" },
         { "\\d+", "[\\p{Nd}]+" },
-        { "\\p{Lu}\\P{IsBasicLatin}", "[\\p{Lu}][\\x{80}-\\x{10ffff}]" },
+        { "\\p{Lu}\\P{IsBasicLatin}", "(?-i:[\\p{Lu}])(?-i:[\\x{80}-\\x{10ffff}])" },
         { "[a-z-[aeiou]]", "(?:(?![aeiou])[a-z])" },
         { "[a-z-[b-y-[k]]]", "(?:(?!(?:(?![k])[b-y]))[a-z])" },
         { "^.$", "^.$" },

@@ -57,6 +57,37 @@ test_sets(void)
         g_assert_cmpint(matches(cases[i].pattern, cases[i].text), ==, cases[i].matches);
 }
 
+/* Flag i is for single characters and ranges. */
+static void
+test_sets_without_case(void)
+{
+    static const struct {
+        const char *pattern;
+        const char *text;
+        gboolean matches;
+    } cases[] = {
+        { "\\P{IsBasicLatin}", "k", FALSE },
+        { "^\\p{IsBasicLatin}$", "\xe2\x84\xaa", FALSE }, /* the sign of kelvin, which is a k otherwise */
+        { "^k$", "\xe2\x84\xaa", TRUE },
+        { "^\\p{IsGreek}$", "\xc2\xb5", FALSE },
+        { "^\\I$", "\xce\xb9", FALSE },
+        { "^\\i$", "\xce\xb9", TRUE },
+        { "^\\p{Lu}A$", "Aa", TRUE },
+        { "^\\p{Lu}A$", "aa", FALSE },
+        { "^\\p{IsGreek}+B$",
+          "\xce\xb9\xce\x99"
+          "b",
+          TRUE },
+    };
+
+    for (gsize i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(QdRegex) regex = qd_regex_new(cases[i].pattern, strlen(cases[i].pattern), "i", 1);
+
+        g_assert_cmpint(qd_regex_search(regex, cases[i].text, strlen(cases[i].text), 0, &bounds), ==,
+                        cases[i].matches ? QD_REGEX_MATCH : QD_REGEX_NO_MATCH);
+    }
+}
+
 /* Matches at, before and across the borders of windows. */
 static void
 test_windows(void)
@@ -274,6 +305,7 @@ main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/functions/regex/sets", test_sets);
+    g_test_add_func("/functions/regex/sets-without-case", test_sets_without_case);
     g_test_add_func("/functions/regex/windows", test_windows);
     g_test_add_func("/functions/regex/borders", test_borders);
     g_test_add_func("/functions/regex/long-matches", test_long_matches);
