@@ -10,6 +10,7 @@
 #define ASKED 16
 
 static _Thread_local QdInterrupt *current;
+static _Thread_local guint n_begun;
 
 void
 qd_interrupt_begin(QdInterrupt *self)
@@ -17,6 +18,7 @@ qd_interrupt_begin(QdInterrupt *self)
     self->outer = current;
     self->ends = self->was_forced = FALSE;
     current = self;
+    n_begun++;
 }
 
 void
@@ -56,6 +58,12 @@ qd_interrupt_poll(void)
     if (!self->ends && is_due(self))
         self->ends = self->look(self->data);
     return self->ends;
+}
+
+guint
+qd_interrupt_count(void)
+{
+    return n_begun;
 }
 
 void *

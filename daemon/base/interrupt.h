@@ -57,6 +57,8 @@ bool qd_interrupt_poll(void);
 /* If @self is late, it is helped. Costs a look at the clock. Thread: any that holds no lock. */
 void qd_interrupt_timer_help(QdInterruptTimer *self);
 
+/* How many watches this thread has begun so far. Async-signal-safe. */
+guint qd_interrupt_count(void);
 /* (nullable): that of the innermost statement. Async-signal-safe. */
 void *qd_interrupt_get_connection(void);
 /* A call of the innermost statement is made to return. Returns: false: no statement runs here. Async-signal-safe. */

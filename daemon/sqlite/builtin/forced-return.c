@@ -51,6 +51,7 @@ typedef struct Place {
 typedef struct Call {
     uintptr_t function;
     uintptr_t stack; /* of the interpreter */
+    guint n_watches; /* of the thread so far: a signal may come when another statement has begun */
     gint64 cpu_nsec;
     guint n_looks; /* that have found it, or another call of it */
 } Call;
@@ -176,9 +177,14 @@ get_call(const Walk *walk)
 static void
 note_call(const Walk *walk)
 {
-    Call call = { .function = get_call(walk), .stack = walk->stack, .cpu_nsec = walk->place.cpu_nsec, .n_looks = 1 };
+    Call call = { .function = get_call(walk),
+                  .stack = walk->stack,
+                  .n_watches = qd_interrupt_count(),
+                  .cpu_nsec = walk->place.cpu_nsec,
+                  .n_looks = 1 };
 
-    if (call.function == last_call.function && call.stack == last_call.stack && call.cpu_nsec >= last_call.cpu_nsec + QUIET_NSEC)
+    if (call.function == last_call.function && call.stack == last_call.stack && call.n_watches == last_call.n_watches &&
+        call.cpu_nsec >= last_call.cpu_nsec + QUIET_NSEC)
         call.n_looks += last_call.n_looks;
     last_call = call;
 }
