@@ -507,6 +507,7 @@ def test_calls_of_the_bus_are_charged(make_bus, n_callers, method, text):
     for query in bus.queries():
         bus.call("CancelQuery", "(t)", query["id"], interface=MANAGER)
     assert all("Cancelled" in text for text in wait_for_answers(answers, 24)[21:])
+    wait_until(lambda: not bus.queries(), "their threads, which keep the messages")
     assert bus.query("SELECT length(?1)", (b"x" * 3 * MIB,)) == [(3 * MIB,)]
     with pytest.raises(BusError) as error:
         bus.query("SELECT length(?1)", (b"x" * 5 * MIB,))

@@ -47,14 +47,19 @@ typedef struct Place {
     guint n_looks; /* that have found it */
 } Place;
 
-/* The function that the interpreter has called. */
+/* A function that the interpreter has called. */
 typedef struct Call {
     uintptr_t function;
-    uintptr_t stack; /* of the interpreter */
-    guint n_watches; /* of the thread so far: a signal may come when another statement has begun */
-    gint64 cpu_nsec;
-    guint n_looks; /* that have found it, or another call of it */
+    guint n_looks; /* that have found it */
 } Call;
+
+/* Those of a statement, which calls some in turn. */
+typedef struct Calls {
+    guint n_watches; /* of the thread so far: a signal may come when another statement has begun */
+    uintptr_t stack; /* of the interpreter */
+    guint n;
+    Call items[MAX_CALLS];
+} Calls;
 
 /* From the signal's frame, or that of a function of ours, to the interpreter. */
 typedef struct Walk {
@@ -83,7 +88,7 @@ static struct {
 } sqlite;
 
 static _Thread_local Place last;
-static _Thread_local Call last_call;
+static _Thread_local Calls last_calls;
 
 static gboolean
 is_in_sqlite(uintptr_t address)
@@ -173,49 +178,50 @@ get_call(const Walk *walk)
     return walk->place.functions[walk->place.depth - 1];
 }
 
-/* What is found three times is none of the short calls that change the program, as those at the ends of a trigger do. */
-static void
+/* Returns: how many looks have found the call of @walk. What is found three times is none of the short calls that change the
+ * program, as those at the ends of a trigger do. */
+static guint
 note_call(const Walk *walk)
 {
-    Call call = { .function = get_call(walk),
-                  .stack = walk->stack,
-                  .n_watches = qd_interrupt_count(),
-                  .cpu_nsec = walk->place.cpu_nsec,
-                  .n_looks = 1 };
+    Calls *calls = &last_calls;
+    uintptr_t function = get_call(walk);
 
-    if (call.function == last_call.function && call.stack == last_call.stack && call.n_watches == last_call.n_watches &&
-        call.cpu_nsec >= last_call.cpu_nsec + QUIET_NSEC)
-        call.n_looks += last_call.n_looks;
-    last_call = call;
+    if (calls->n_watches != qd_interrupt_count() || calls->stack != walk->stack)
+        *calls = (Calls){ .n_watches = qd_interrupt_count(), .stack = walk->stack };
+    for (guint i = 0; i < calls->n; i++)
+        if (calls->items[i].function == function)
+            return ++calls->items[i].n_looks;
+    if (calls->n == MAX_CALLS)
+        calls->n = 0;
+    calls->items[calls->n++] = (Call){ function, 1 };
+    return 1;
 }
 
 /* A call that does not end is rare; a program without jumps has many. */
 static void
 end_program(const Walk *walk)
 {
-    note_call(walk);
-    if (last_call.n_looks >= N_LOOKS && qd_program_end(qd_interrupt_get_connection())) {
+    if (note_call(walk) >= N_LOOKS && qd_program_end(qd_interrupt_get_connection()))
         (void) qd_interrupt_note_forced();
-        last_call.n_looks = 0;
-    }
 }
 
-/* Only what may be called amid anything. A thread in SQLite's own code holds no lock of the unwinder. */
+/* Only what may be called amid anything. A thread that runs a statement holds no lock of the unwinder. A call is made to return
+ * from SQLite's own code only; a program may be ended from a function below, as memcpy(). */
 static void
 on_signal(int number, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;
     ucontext_t changed = *context;
-    Walk walk = { .from = (uintptr_t) context->uc_mcontext.gregs[REG_RIP], .context = &changed };
+    uintptr_t address = (uintptr_t) context->uc_mcontext.gregs[REG_RIP];
+    Walk walk = { .from = is_in_sqlite(address) ? address : 0, .context = &changed };
     int kept_errno = errno;
 
-    if (is_in_sqlite(walk.from))
-        (void) _Unwind_Backtrace(on_frame, &walk);
+    (void) _Unwind_Backtrace(on_frame, &walk);
     walk.place.n_changes = qd_memory_count_thread_changes();
     walk.place.cpu_nsec = get_cpu_nsec();
     walk.place.n_looks = is_quiet(&walk.place) ? last.n_looks + 1 : 1;
     last = walk.place;
-    if (!walk.arrived || !is_known_call(get_call(&walk))) {
+    if (!walk.arrived || !is_known_call(get_call(&walk)) || walk.from == 0) {
         last.depth = 0;
     } else if (last.n_looks >= N_LOOKS && qd_interrupt_note_forced()) {
         memcpy(context->uc_mcontext.gregs, changed.uc_mcontext.gregs, sizeof changed.uc_mcontext.gregs);
