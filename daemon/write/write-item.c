@@ -201,18 +201,14 @@ static gboolean
 execute_rows(QdWriteItem *item, QdWriteStatement *statement, QdConnection *connection, QdCompiled *compiled, const QdLimits *limits,
              GError **error)
 {
-    QdCounts counters = item->counts.session != NULL ? qd_session_get_counts(item->counts.session) : item->counts.own;
+    QdCounts *counters = &item->counts.own;
     gboolean ok;
 
-    qd_counting_begin(connection, &counters, compiled);
+    qd_counting_begin(connection, counters, compiled);
     ok = step_each_row(item, statement, connection, compiled, limits, error);
-    qd_counting_end(connection, &counters, compiled);
-    if (item->counts.session != NULL)
-        qd_session_set_counts(item->counts.session, &counters);
-    else
-        item->counts.own = counters;
+    qd_counting_end(connection, counters, compiled);
     if (ok)
-        item->outcome.last_insert_rowid = counters.last_insert_rowid;
+        item->outcome.last_insert_rowid = counters->last_insert_rowid;
     return ok;
 }
 
@@ -522,11 +518,12 @@ execute_func(QdWriteItem *item, QdConnection *connection, GError **error)
 static gboolean
 execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *limits, GError **error)
 {
-    for (guint i = 0; i < item->statements->len; i++) {
+    gboolean ok = TRUE;
+
+    for (guint i = 0; ok && i < item->statements->len; i++) {
         QdWriteStatement *statement = &g_array_index(item->statements, QdWriteStatement, i);
         gboolean is_sparql = statement->language == QD_LANGUAGE_SPARQL;
         g_autoptr(GError) failure = NULL;
-        gboolean ok;
 
         qd_connection_set_access(connection, is_sparql ? NULL : get_access(item));
         ok = (is_sparql ? execute_update : execute_statement)(item, statement, connection, limits, &failure);
@@ -535,10 +532,11 @@ execute_statements(QdWriteItem *item, QdConnection *connection, const QdLimits *
             propagate_failure(item, g_steal_pointer(&failure), error);
             if (item->statements->len > 1)
                 g_prefix_error(error, "statement %u of the batch: ", i + 1);
-            return FALSE;
         }
     }
-    return TRUE;
+    if (item->counts.session != NULL)
+        qd_session_set_counts(item->counts.session, &item->counts.own);
+    return ok;
 }
 
 gboolean
@@ -551,9 +549,8 @@ qd_write_item_execute(QdWriteItem *item, QdConnection *connection, const QdLimit
     item->has_begun = FALSE;
     item->runs_alone = FALSE;
     item->keeps = FALSE;
-    item->counts.own = (QdCounts){ 0 };
-    if (item->counts.session != NULL)
-        item->counts.before = qd_session_get_counts(item->counts.session);
+    item->counts.before = item->counts.session != NULL ? qd_session_get_counts(item->counts.session) : (QdCounts){ 0 };
+    item->counts.own = item->counts.before;
     g_array_set_size(item->outcome.pages, 0);
     item->outcome.n_page_bytes = 0;
     qd_changes_clear(item->outcome.changed);

@@ -81,8 +81,8 @@ typedef struct QdWriteOutcome {
 /* What changes() and its kin tell. */
 typedef struct QdWriteCounts {
     QdSession *session; /* (nullable) (not owned); else it counts for itself */
-    QdCounts before;    /* the session's */
-    QdCounts own;
+    QdCounts before;    /* the session's, when the item began */
+    QdCounts own;       /* from there on */
 } QdWriteCounts;
 
 struct QdWriteItem {
