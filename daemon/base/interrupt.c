@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A pointer of the thread to the innermost watch.
+ * A pointer of the thread to the innermost watch, and how many it has begun.
  */
 #include "daemon/base/interrupt.h"
 
@@ -16,7 +16,7 @@ void
 qd_interrupt_begin(QdInterrupt *self)
 {
     self->outer = current;
-    self->ends = self->was_forced = FALSE;
+    self->ends = self->was_forced = self->has_lost = FALSE;
     current = self;
     n_begun++;
 }
@@ -27,8 +27,11 @@ qd_interrupt_end(QdInterrupt *self)
     g_assert(current == self);
 
     current = self->outer;
-    if (current != NULL) /* what has run within the statement is a part of it */
-        current->was_forced = current->was_forced || self->was_forced;
+    if (current == NULL)
+        return;
+    /* what has run within the statement is a part of it */
+    current->was_forced = current->was_forced || self->was_forced;
+    current->has_lost = current->has_lost || self->has_lost;
 }
 
 void
@@ -73,10 +76,11 @@ qd_interrupt_get_connection(void)
 }
 
 bool
-qd_interrupt_note_forced(void)
+qd_interrupt_note_forced(bool loses)
 {
     if (current == NULL)
         return false;
     current->was_forced = TRUE;
+    current->has_lost = current->has_lost || loses;
     return true;
 }

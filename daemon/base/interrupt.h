@@ -31,7 +31,8 @@ struct QdInterrupt {
     guint n_asked;                /* for @timer */
     gboolean is_always_due;       /* no other thread sets is_due: each question looks */
     gboolean ends;                /* what look() has said */
-    gboolean was_forced;          /* a call of the statement was made to return: it has failed, also if it says otherwise */
+    gboolean was_forced;          /* its program was ended, or a call made to return: it has failed, also if it says otherwise */
+    gboolean has_lost;            /* what that call had allocated: nothing frees it */
     gboolean (*look)(void *data); /* on the thread that runs: TRUE: the statement shall end */
     void *data;
     void *connection; /* (nullable): sqlite3: that runs it */
@@ -61,5 +62,5 @@ void qd_interrupt_timer_help(QdInterruptTimer *self);
 guint qd_interrupt_count(void);
 /* (nullable): that of the innermost statement. Async-signal-safe. */
 void *qd_interrupt_get_connection(void);
-/* A call of the innermost statement is made to return. Returns: false: no statement runs here. Async-signal-safe. */
-bool qd_interrupt_note_forced(void);
+/* The innermost statement is forced to its end. @loses: memory. Returns: false: no statement runs here. Async-signal-safe. */
+bool qd_interrupt_note_forced(bool loses);

@@ -247,8 +247,8 @@ struct QdChannel {
     QdEntry entry;
 
     QdStatement statement;
-    QdSession *session; /* what its updates have done; alone its own, if it has no number */
-    uint64_t session_number;
+    QdSession *session;      /* counts what its updates have done */
+    uint64_t session_number; /* 0: the session is its own */
     QdSessionSettings settings;
     uint64_t first_spent_usec; /* QdChannelSetup.spent_usec until the first request has come; 0 then */
     QdChannelInput input;
@@ -334,18 +334,18 @@ gboolean qd_channel_awaits_chunk(const QdChannel *self);
 void qd_channel_refuse_chain(QdChannel *self, GError *error);
 /* When the channel ends. */
 void qd_channel_drop_chain(QdChannel *self);
-
-/* (transfer full): of QdChannels */
-GHashTable *qd_channel_sessions_new(void);
-/* @number: 0: a session of its own */
-void qd_channel_enter_session(QdChannel *self, uint64_t number);
-void qd_channel_leave_session(QdChannel *self);
 /* FALSE: it would be too much of the client or in all. */
 gboolean qd_channel_charge_request(QdChannel *self, gsize n_bytes, GError **error);
 /* A request of so many bytes is over. */
 void qd_channel_discharge_request(QdChannel *self, gsize n_bytes);
 /* Before the client can see its answer: it may send as much at once. */
 void qd_channel_discharge_whole_request(QdChannel *self, QdRequest *request);
+
+/* (transfer full): for QdChannels */
+GHashTable *qd_channel_sessions_new(void);
+/* @number: of the session; 0: one of its own */
+void qd_channel_enter_session(QdChannel *self, uint64_t number);
+void qd_channel_leave_session(QdChannel *self);
 
 /* channel-output.c */
 /* Returns: 1 all sent, 0 the peer is slow, -1 the peer is gone. */

@@ -18,7 +18,6 @@
 #include "daemon/recover/integrity.h"
 #include "daemon/runtime/registry.h"
 #include "daemon/store/database.h"
-#include "daemon/store/foreign-log.h"
 
 /* After a check that found nothing suspicions rest for so long. */
 #define SUSPICION_USEC (60 * G_USEC_PER_SEC)
@@ -105,7 +104,7 @@ qd_maintenance_note_open(QdMaintenance *self, const QdDatabaseRepair *repair, gb
                self->engine->context.directory, repair->n_kept_payloads, repair->kept_folder);
     for (char **aside = repair->foreign; aside != NULL && *aside != NULL; aside++)
         qd_log(LOG_WARNING, &(QdLogFields){ .message_id = QD_LOG_ID_STORE },
-               "the %s beside the database was of another one, and is kept as '%s'", qd_foreign_log_get_kind(*aside), *aside);
+               "a file beside the database was of another one, and is kept as '%s'", *aside);
     qd_health_save(&self->health);
 }
 

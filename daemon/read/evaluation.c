@@ -213,7 +213,7 @@ qd_evaluation_end_watch(QdConnection *connection, QdWatch *watch)
     qd_evaluation_watch(connection, 0, NULL, NULL);
     qd_interrupter_end(qd_connection_get_attachment(connection, QD_ATTACHMENT_INTERRUPTER), watch);
     if (watch->interrupt.was_forced)
-        qd_connection_spoil(connection, watch->balance);
+        qd_connection_spoil(connection, watch->interrupt.has_lost, watch->balance);
 }
 
 gboolean

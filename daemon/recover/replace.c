@@ -14,9 +14,7 @@
 #include "daemon/recover/schema-copy.h"
 
 #define DATABASE_NAME "queryd.db"
-#define LOG_SUFFIX "-wal"
-#define LOG_NAME DATABASE_NAME LOG_SUFFIX
-#define JOURNAL_SUFFIX "-journal"
+#define LOG_NAME DATABASE_NAME QD_REPLACE_LOG_SUFFIX
 #define INDEX_NAME DATABASE_NAME "-shm"
 #define NEW_NAME DATABASE_NAME ".new"
 #define NEXT_PREFIX DATABASE_NAME ".next-"
@@ -57,8 +55,8 @@ static gboolean
 is_taken(const char *directory, const char *tag)
 {
     g_autofree char *aside = g_strconcat(directory, "/" DATABASE_NAME ".", tag, NULL);
-    g_autofree char *aside_log = g_strconcat(aside, LOG_SUFFIX, NULL);
-    g_autofree char *aside_journal = g_strconcat(aside, JOURNAL_SUFFIX, NULL);
+    g_autofree char *aside_log = g_strconcat(aside, QD_REPLACE_LOG_SUFFIX, NULL);
+    g_autofree char *aside_journal = g_strconcat(aside, QD_REPLACE_JOURNAL_SUFFIX, NULL);
     g_autofree char *next = g_strconcat(directory, "/" NEXT_PREFIX, tag, NULL);
 
     return access(aside, F_OK) == 0 || access(aside_log, F_OK) == 0 || access(aside_journal, F_OK) == 0 || access(next, F_OK) == 0;
@@ -103,7 +101,7 @@ qd_replace_set_aside(const char *directory, const char *suffix, char **ret_aside
     if (!move(directory, old, name, FALSE, error) || !sync_directory(directory, error))
         return FALSE;
 
-    if (g_str_equal(suffix, LOG_SUFFIX))
+    if (g_str_equal(suffix, QD_REPLACE_LOG_SUFFIX))
         (void) unlink(index);
     *ret_aside = g_build_filename(directory, name, NULL);
     return TRUE;
@@ -114,8 +112,8 @@ static gboolean
 swap(const char *directory, const char *next, GError **error)
 {
     g_autofree char *aside = g_strconcat(DATABASE_NAME ".", next + strlen(NEXT_PREFIX), NULL);
-    g_autofree char *aside_log = g_strconcat(aside, LOG_SUFFIX, NULL);
-    g_autofree char *aside_journal = g_strconcat(aside, JOURNAL_SUFFIX, NULL);
+    g_autofree char *aside_log = g_strconcat(aside, QD_REPLACE_LOG_SUFFIX, NULL);
+    g_autofree char *aside_journal = g_strconcat(aside, QD_REPLACE_JOURNAL_SUFFIX, NULL);
     g_autofree char *aside_schema = g_strconcat(aside, QD_SCHEMA_COPY_SUFFIX, NULL);
     g_autofree char *index = g_build_filename(directory, INDEX_NAME, NULL);
     g_autofree char *path = g_build_filename(directory, aside, NULL);
@@ -123,7 +121,7 @@ swap(const char *directory, const char *next, GError **error)
     if (access(path, F_OK) != 0 && !move(directory, DATABASE_NAME, aside, TRUE, error))
         return FALSE;
     if (!move(directory, LOG_NAME, aside_log, TRUE, error) ||
-        !move(directory, DATABASE_NAME JOURNAL_SUFFIX, aside_journal, TRUE, error) ||
+        !move(directory, DATABASE_NAME QD_REPLACE_JOURNAL_SUFFIX, aside_journal, TRUE, error) ||
         !move(directory, DATABASE_NAME QD_SCHEMA_COPY_SUFFIX, aside_schema, TRUE, error))
         return FALSE;
     (void) unlink(index);

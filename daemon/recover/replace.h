@@ -10,6 +10,10 @@
 
 #include <glib.h>
 
+/* Of the files beside the database that SQLite plays back into it. */
+#define QD_REPLACE_LOG_SUFFIX "-wal"
+#define QD_REPLACE_JOURNAL_SUFFIX "-journal"
+
 /* Where a new file is written; what is left there by a crash is deleted by the next start. */
 char *qd_replace_get_path(const char *directory);
 
@@ -28,7 +32,7 @@ gboolean qd_replace_finish(const char *directory, GError **error);
 /**
  * qd_replace_set_aside:
  * @directory: of the store
- * @suffix: "-wal", "-journal": of a file that is not the database's
+ * @suffix: of its log or its journal, which is of another database
  * @ret_aside: (out) (transfer full): its new path
  * @error: (nullable): location for an error
  *

@@ -42,6 +42,7 @@ struct QdConnection {
     gint64 schema_version; /* of the file, when the next was read; -1: it was not */
     gint64 incarnation;
     gboolean is_spoilt;
+    gboolean has_lost; /* memory, by that */
     const QdThread *spoilt_thread;
     int64_t spoilt_balance;
     struct {

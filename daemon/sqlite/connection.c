@@ -66,7 +66,7 @@ qd_connection_free(QdConnection *self)
     for (guint i = 0; i < G_N_ELEMENTS(self->transaction); i++)
         (void) sqlite3_finalize(self->transaction[i]);
     qd_schema_watch_clear(&self->schema);
-    if (self->is_spoilt)
+    if (self->has_lost)
         note_lost(self);
     (void) sqlite3_close_v2(self->db);
     qd_guard_clear(&self->guard);
@@ -529,9 +529,10 @@ qd_connection_trim(QdConnection *self)
 }
 
 void
-qd_connection_spoil(QdConnection *self, int64_t balance)
+qd_connection_spoil(QdConnection *self, gboolean loses, int64_t balance)
 {
     self->is_spoilt = TRUE;
+    self->has_lost = self->has_lost || loses;
     self->spoilt_thread = qd_thread_get_self();
     self->spoilt_balance = balance;
 }

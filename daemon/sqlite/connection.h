@@ -101,9 +101,9 @@ QdConnection *qd_connection_free(QdConnection *self);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(QdConnection, qd_connection_free)
 
 sqlite3 *qd_connection_get_db(QdConnection *self);
-/* A call was made to return on it (builtin/forced-return.h): its transaction ends, and then it is closed. What that does not free
- * is lost (qd_memory_get_lost()). @balance: of the thread, when the statement began. Thread: its own. */
-void qd_connection_spoil(QdConnection *self, int64_t balance);
+/* A statement was forced to its end on it (builtin/forced-return.h): its transaction ends, and then it is closed. @loses: what that
+ * does not free is lost (qd_memory_get_lost()). @balance: of the thread, when the statement began. Thread: its own. */
+void qd_connection_spoil(QdConnection *self, gboolean loses, int64_t balance);
 gboolean qd_connection_is_spoilt(const QdConnection *self);
 QdGuard *qd_connection_get_guard(QdConnection *self);
 QdSettings *qd_connection_get_settings(QdConnection *self);

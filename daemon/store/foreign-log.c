@@ -16,13 +16,12 @@
 #include "daemon/recover/replace.h"
 #include "daemon/store/rollback-journal.h"
 
-#define LOG_SUFFIX "-wal"
 #define LOG_HEADER_BYTES 32
 
 static gboolean
 has_commits(const char *path)
 {
-    g_autofree char *log = g_strconcat(path, LOG_SUFFIX, NULL);
+    g_autofree char *log = g_strconcat(path, QD_REPLACE_LOG_SUFFIX, NULL);
     struct stat st;
 
     return stat(log, &st) == 0 && st.st_size > LOG_HEADER_BYTES;
@@ -53,14 +52,8 @@ const char *
 qd_foreign_log_find(const char *path)
 {
     if (qd_rollback_journal_find(path) == QD_ROLLBACK_JOURNAL_FOREIGN)
-        return "-journal";
-    return log_is_foreign(path) ? LOG_SUFFIX : NULL;
-}
-
-const char *
-qd_foreign_log_get_kind(const char *name)
-{
-    return g_str_has_suffix(name, LOG_SUFFIX) ? "log" : "rollback journal";
+        return QD_REPLACE_JOURNAL_SUFFIX;
+    return log_is_foreign(path) ? QD_REPLACE_LOG_SUFFIX : NULL;
 }
 
 gboolean

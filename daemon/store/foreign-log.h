@@ -19,7 +19,5 @@
  * Returns: (nullable): how the name of one that is of another database goes on after @path
  */
 const char *qd_foreign_log_find(const char *path);
-/* @name: of what was found. Returns: its kind, for messages */
-const char *qd_foreign_log_get_kind(const char *name);
 /* *@ret_asides: (transfer full): the new paths of all that was there, which were renamed. Never deletes */
 gboolean qd_foreign_log_set_aside(const char *path, char ***ret_asides, GError **error);

@@ -52,8 +52,8 @@ qd_read_only_check_log(const char *path, int refusal, const char *hint, gboolean
         return FALSE;
     }
     if (has_log && (foreign = qd_foreign_log_find(path)) != NULL) {
-        qd_error_set(error, QW_ERROR_CORRUPT, "the %s beside it, '%s%s', is of another database, and has to be moved away",
-                     qd_foreign_log_get_kind(foreign), path, foreign);
+        qd_error_set(error, QW_ERROR_CORRUPT, "the file beside it, '%s%s', is of another database, and has to be moved away", path,
+                     foreign);
         return FALSE;
     }
     *ret_has_log = has_log;

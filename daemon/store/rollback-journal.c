@@ -16,6 +16,7 @@
 
 #include "daemon/base/fd.h"
 #include "daemon/recover/page-file.h"
+#include "daemon/recover/replace.h"
 #include "daemon/sqlite/page-cells.h"
 
 #define MAGIC "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
@@ -142,7 +143,7 @@ is_foreign(const Journal *self, const char *path)
 QdRollbackJournal
 qd_rollback_journal_find(const char *path)
 {
-    g_autofree char *name = g_strconcat(path, "-journal", NULL);
+    g_autofree char *name = g_strconcat(path, QD_REPLACE_JOURNAL_SUFFIX, NULL);
     g_auto(QdFd) fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     Journal journal;
 

@@ -209,7 +209,7 @@ def test_a_rollback_journal_of_another_database_is_set_aside(make_bus, tmp_path,
         bus.stop_daemon()
     (kept,) = asides(bus, "-journal")
     assert read(kept) == read(journal)
-    assert f"the rollback journal beside the database was of another one, and is kept as '{kept}'" in log_of(bus)
+    assert f"a file beside the database was of another one, and is kept as '{kept}'" in log_of(bus)
 
 
 def test_both_at_once(make_bus, tmp_path):
@@ -303,7 +303,7 @@ def case_read_only_journal(bus):
     bus.kill_daemon()
     shutil.copy(folder / "y-journal", file_of(bus, "queryd.db-journal"))
     remount(bus, "ro")
-    with pytest.raises(BusError, match="the rollback journal beside it, .*-journal', is of another database") as error:
+    with pytest.raises(BusError, match="the file beside it, .*-journal', is of another database") as error:
         bus.query("SELECT 1")
     assert error.value.name == "Corrupt"
     bus.stop_daemon()

@@ -5,6 +5,8 @@
  *
  * Its functions are known by where they begin. Those of modules are in SQLite's tables, to which each cursor leads. The others are
  * called by way of one that is not on the stack any more. So a statement of each is watched while it allocates.
+ *
+ * Where the interpreter has called another function, registers stay as they are. The programs of the statements end then.
  */
 #include "daemon/sqlite/builtin/forced-return.h"
 
@@ -30,8 +32,8 @@
 
 #define MAX_DEPTH 24
 #define MAX_CALLS 16
-/* So many looks in turn have to find the same, with so much of the processor between. A function changes a structure, or takes a
- * page, within less. */
+/* So many looks have to find the same. Before a call is made to return they follow each other, with so much of the processor
+ * between. A function changes a structure, or takes a page, within less. */
 #define N_LOOKS 3
 #define QUIET_NSEC INT64_C(1000000)
 #define LEARN_BYTES (16 * UINT64_C(1048576))
@@ -202,7 +204,7 @@ static void
 end_program(const Walk *walk)
 {
     if (note_call(walk) >= N_LOOKS && qd_program_end(qd_interrupt_get_connection()))
-        (void) qd_interrupt_note_forced();
+        (void) qd_interrupt_note_forced(false);
 }
 
 /* Only what may be called amid anything. A thread that runs a statement holds no lock of the unwinder. A call is made to return
@@ -223,7 +225,7 @@ on_signal(int number, siginfo_t *info, void *data)
     last = walk.place;
     if (!walk.arrived || !is_known_call(get_call(&walk)) || walk.from == 0) {
         last.depth = 0;
-    } else if (last.n_looks >= N_LOOKS && qd_interrupt_note_forced()) {
+    } else if (last.n_looks >= N_LOOKS && qd_interrupt_note_forced(true)) {
         memcpy(context->uc_mcontext.gregs, changed.uc_mcontext.gregs, sizeof changed.uc_mcontext.gregs);
         last.depth = 0;
     }

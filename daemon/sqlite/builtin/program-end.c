@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A statement has a pointer to its program, then the number of its operations. An operation begins with the byte of its code, and
- * has three numbers from its fourth byte on. So SQLite has had it for ten years, but it is private. Where the pointer is, how long
- * an operation is and which code is a jump: EXPLAIN of a statement says what to look for. Without exactly one such place
- * nothing is changed.
+ * has three numbers from byte 4 on. All that is SQLite's own and may change: EXPLAIN of a statement says what to look for. It tells
+ * where the pointer is, how long an operation is, and which code is a jump. Unless exactly one place fits nothing is changed.
  */
 #include "daemon/sqlite/builtin/program-end.h"
 
