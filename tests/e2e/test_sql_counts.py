@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from harness import wait_until
 from wire_client import RemoteError
 
 COUNTS = "SELECT changes(), total_changes(), last_insert_rowid()"
@@ -102,6 +103,7 @@ def test_of_a_session(table):
         assert counts(one) == counts(two) == (1, 3, 1)
         one.close()
         assert counts(two) == (1, 3, 1)
+    wait_until(lambda: table.stats()["channels"] == 0, "the end of the channels")
     with table.prepare("SELECT 1", session=5) as later:
         assert counts(later) == (0, 0, 0)
 

@@ -14,6 +14,11 @@ VALUE = "WITH c(x) AS MATERIALIZED (SELECT CAST(printf('%020000000d', 1) AS TEXT
 CALCULATIONS = {"sum": "x + {}", "comparison": "x > {}", "cast": "CAST(x AS REAL) + {}", "call": "abs(x) + {}", "bits": "x & {}"}
 
 
+@pytest.fixture(name="bus")
+def bus_fixture(make_bus):
+    return make_bus(limits={"transaction_ms": int(5000 * SLOWER), "transaction_idle_ms": int(5000 * SLOWER)})
+
+
 def make_text(name):
     return VALUE + "SELECT " + ", ".join(CALCULATIONS[name].format(i) for i in range(1900)) + " FROM c"
 
